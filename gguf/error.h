@@ -1,0 +1,22 @@
+// The two kinds of wrong. Seen by every library.
+#pragma once
+
+#include <source_location>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+namespace tandem {
+
+// The world's fault: a file, memory, a device, an option. The text is one line that says what was
+// being done, to what, and what would help. Libraries throw it; only cli/ prints it and exits.
+class Error : public std::runtime_error {
+  public:
+    explicit Error(const std::string& what) : std::runtime_error(what) {}
+};
+
+// Our fault: a condition that no input can break. Always on; throws std::logic_error.
+void check(bool condition, std::string_view sentence,
+           std::source_location where = std::source_location::current());
+
+}  // namespace tandem

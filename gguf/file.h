@@ -1,0 +1,75 @@
+// A GGUF file (versions 2 and 3, little endian), mapped read-only: metadata, tensor directory,
+// tensor bytes. Split models are opened by their first part and read as one.
+//
+// Every count, length, offset and extent is checked before it is used, whatever the bytes are.
+// Errors read `path: E_CATEGORY: what was read: value and allowed range (file offset 0x1c3a9)`.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "gguf/dtype.h"
+#include "gguf/metadata.h"
+
+namespace tandem::gguf {
+
+struct TensorInfo {
+    std::string name;
+    DType dtype = DType::F32;
+    int dims = 1;                                // 1 to 4 as stored
+    std::array<int64_t, 4> extents{1, 1, 1, 1};  // fastest first: extents[0] is the row length
+    uint64_t offset = 0;                         // from the start of its part's data section
+    int part = 0;                                // file of a split model
+
+    int64_t row_length() const { return extents[0]; }
+    int64_t rows() const { return extents[1] * extents[2] * extents[3]; }
+    int64_t elements() const { return rows() * row_length(); }
+    int64_t bytes() const { return rows() * row_bytes(dtype, row_length()); }
+};
+
+enum class Content {
+    Full,      // every tensor's bytes must lie inside the file
+    Directory  // metadata and directory only: the data section may be missing or short
+};
+
+class File {
+  public:
+    // Throws Error on anything wrong with the file.
+    static File open(const std::filesystem::path& path, Content content = Content::Full);
+    // Parses one part that is already in memory; the bytes must outlive the File. For tests.
+    static File parse(std::span<const std::byte> bytes, std::string name,
+                      Content content = Content::Full);
+
+    File(File&&) noexcept;
+    File& operator=(File&&) noexcept;
+    ~File();
+
+    const std::string& path() const { return path_; }  // of the first part, for messages
+    uint32_t version() const { return version_; }
+    const Metadata& metadata() const { return metadata_; }
+    std::span<const TensorInfo> tensors() const { return tensors_; }  // in file order
+    const TensorInfo* find(std::string_view name) const;
+    // The tensor's bytes in the mapping, rows one after another. Content::Full only.
+    std::span<const std::byte> data(const TensorInfo& tensor) const;
+    int64_t tensor_bytes() const;  // sum over all tensors
+
+  private:
+    struct Part;
+    File();
+    std::string path_;
+    uint32_t version_ = 3;
+    Metadata metadata_;
+    std::vector<TensorInfo> tensors_;
+    std::unordered_map<std::string, size_t> index_;
+    std::vector<std::unique_ptr<Part>> parts_;
+};
+
+}  // namespace tandem::gguf

@@ -1,0 +1,37 @@
+// Writes a GGUF file, version 3, little endian: the directory first, then the tensors' bytes in
+// directory order, a tensor at a time, so that a file larger than memory can be made.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "gguf/file.h"
+
+namespace tandem::gguf {
+
+class Writer {
+  public:
+    // Creates or replaces `path` and writes header, metadata and directory; offsets are assigned
+    // here. Throws Error when the file cannot be written or an entry breaks the format's rules.
+    Writer(const std::filesystem::path& path, const Metadata& metadata,
+           std::vector<TensorInfo> tensors);
+
+    // Appends bytes to the current tensor; one tensor may take several calls. Moves on to the next
+    // when the current one is complete.
+    void write(std::span<const std::byte> bytes);
+    // Throws if a tensor is incomplete; with `directory_only` no data is expected at all.
+    void finish(bool directory_only = false);
+
+  private:
+    std::filesystem::path path_;
+    std::ofstream out_;
+    std::vector<TensorInfo> tensors_;
+    size_t current_ = 0;
+    int64_t written_ = 0;  // bytes of the current tensor
+};
+
+}  // namespace tandem::gguf
