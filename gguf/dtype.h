@@ -68,11 +68,9 @@ enum class DType : uint32_t {
 
 struct DTypeTraits {
     DType dtype;
-    std::string_view name;    // "Q4_K"
-    uint32_t block;           // elements per block
-    uint32_t block_bytes;     // bytes per block
-    uint32_t row_header = 0;  // bytes in front of the blocks of each row (some fork types)
-    bool in_files = true;     // false for activation formats
+    std::string_view name;  // "Q4_K"
+    uint32_t block;         // elements per block
+    uint32_t block_bytes;   // bytes per block
     // Decodes the blocks of one row, bit for bit as the format defines: `row` starts at the row's
     // header (if it has one) and holds bytes enough for `values`, whose size is a multiple of
     // block.
@@ -80,6 +78,8 @@ struct DTypeTraits {
     // Encodes a row; null where no encoder exists. `importance` is empty or one weight per value.
     void (*encode)(std::span<const float> values, std::span<const float> importance,
                    std::byte* row) = nullptr;
+    uint32_t row_header = 0;  // bytes in front of the blocks of each row (some fork types)
+    bool in_files = true;     // false for activation formats
 };
 
 // All known types in the order of their ids.

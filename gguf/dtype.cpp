@@ -1,0 +1,134 @@
+#include "gguf/dtype.h"
+
+#include <array>
+#include <string>
+
+#include "gguf/error.h"
+#include "gguf/quants/quants.h"
+
+namespace tandem::gguf {
+
+namespace {
+
+// Elements and bytes per block, functions, the bytes of a row's header, whether it is in files.
+constexpr DTypeTraits table[] = {
+    {DType::F32, "F32", 1, 4, decode_f32, encode_f32},
+    {DType::F16, "F16", 1, 2, decode_f16, encode_f16},
+    {DType::Q4_0, "Q4_0", 32, 18, decode_q4_0},
+    {DType::Q4_1, "Q4_1", 32, 20, decode_q4_1},
+    {DType::Q5_0, "Q5_0", 32, 22, decode_q5_0},
+    {DType::Q5_1, "Q5_1", 32, 24, decode_q5_1},
+    {DType::Q8_0, "Q8_0", 32, 34, decode_q8_0},
+    {DType::Q8_1, "Q8_1", 32, 36, decode_q8_1, nullptr, 0, false},
+    {DType::Q2_K, "Q2_K", 256, 84},
+    {DType::Q3_K, "Q3_K", 256, 110},
+    {DType::Q4_K, "Q4_K", 256, 144},
+    {DType::Q5_K, "Q5_K", 256, 176},
+    {DType::Q6_K, "Q6_K", 256, 210},
+    {DType::Q8_K, "Q8_K", 256, 292, nullptr, nullptr, 0, false},
+    {DType::IQ2_XXS, "IQ2_XXS", 256, 66},
+    {DType::IQ2_XS, "IQ2_XS", 256, 74},
+    {DType::IQ3_XXS, "IQ3_XXS", 256, 98},
+    {DType::IQ1_S, "IQ1_S", 256, 50},
+    {DType::IQ4_NL, "IQ4_NL", 32, 18},
+    {DType::IQ3_S, "IQ3_S", 256, 110},
+    {DType::IQ2_S, "IQ2_S", 256, 82},
+    {DType::IQ4_XS, "IQ4_XS", 256, 136},
+    {DType::I8, "I8", 1, 1, decode_i8},
+    {DType::I16, "I16", 1, 2, decode_i16},
+    {DType::I32, "I32", 1, 4, decode_i32},
+    {DType::I64, "I64", 1, 8, decode_i64},
+    {DType::F64, "F64", 1, 8, decode_f64},
+    {DType::IQ1_M, "IQ1_M", 256, 56},
+    {DType::BF16, "BF16", 1, 2, decode_bf16, encode_bf16},
+    {DType::TQ1_0, "TQ1_0", 256, 54},
+    {DType::TQ2_0, "TQ2_0", 256, 66},
+    {DType::MXFP4, "MXFP4", 32, 17},
+    {DType::NVFP4, "NVFP4", 64, 36},
+    {DType::Q1_0, "Q1_0", 128, 18},
+    {DType::Q2_0, "Q2_0", 64, 18},
+    {DType::Q6_0, "Q6_0", 32, 26, decode_q6_0},
+    {DType::IQ2_K, "IQ2_K", 256, 76},
+    {DType::IQ3_K, "IQ3_K", 256, 110},
+    {DType::IQ4_K, "IQ4_K", 256, 144},
+    {DType::IQ5_K, "IQ5_K", 256, 176},
+    {DType::IQ6_K, "IQ6_K", 256, 212},
+    {DType::IQ4_KS, "IQ4_KS", 256, 136, nullptr, nullptr, 4},
+    {DType::IQ2_KS, "IQ2_KS", 256, 70, nullptr, nullptr, 2},
+    {DType::IQ4_KSS, "IQ4_KSS", 256, 128, nullptr, nullptr, 4},
+    {DType::IQ5_KS, "IQ5_KS", 256, 168, nullptr, nullptr, 4},
+    {DType::IQ2_KT, "IQ2_KT", 256, 68, nullptr, nullptr, 4},
+    {DType::IQ3_KT, "IQ3_KT", 256, 100, nullptr, nullptr, 4},
+    {DType::IQ4_KT, "IQ4_KT", 256, 128, nullptr, nullptr, 4},
+    {DType::IQ3_KS, "IQ3_KS", 256, 102, nullptr, nullptr, 2},
+    {DType::IQ2_KL, "IQ2_KL", 256, 86, nullptr, nullptr, 2},
+    {DType::IQ1_KT, "IQ1_KT", 256, 56, nullptr, nullptr, 4},
+};
+
+constexpr uint8_t unknown = 0xff;
+
+// Where a type stands in the table, by its id.
+constexpr auto places = [] {
+    std::array<uint8_t, 256> by_id{};
+    by_id.fill(unknown);
+    for (uint8_t i = 0; i < std::size(table); i++) by_id[uint32_t(table[i].dtype)] = i;
+    return by_id;
+}();
+
+char lower(char c) { return c >= 'A' && c <= 'Z' ? char(c - 'A' + 'a') : c; }
+
+bool same(std::string_view a, std::string_view b) {
+    if (a.size() != b.size()) return false;
+    for (size_t i = 0; i < a.size(); i++) {
+        if (lower(a[i]) != lower(b[i])) return false;
+    }
+    return true;
+}
+
+}  // namespace
+
+std::span<const DTypeTraits> dtypes() { return table; }
+
+std::optional<DType> dtype_from_id(uint32_t id) {
+    if (id >= places.size() || places[id] == unknown) return {};
+    return DType(id);
+}
+
+std::optional<DType> dtype_from_name(std::string_view name) {
+    for (const DTypeTraits& type : table) {
+        if (same(type.name, name)) return type.dtype;
+    }
+    return {};
+}
+
+const DTypeTraits& traits(DType dtype) {
+    check(dtype_from_id(uint32_t(dtype)).has_value(), "a DType is one of the known types");
+    return table[places[uint32_t(dtype)]];
+}
+
+int64_t row_bytes(DType dtype, int64_t elements) {
+    const DTypeTraits& type = traits(dtype);
+    check(elements % type.block == 0, "a row is a multiple of its type's block");
+    return type.row_header + elements / type.block * type.block_bytes;
+}
+
+void decode_row(DType dtype, const std::byte* row, std::span<float> values) {
+    const DTypeTraits& type = traits(dtype);
+    check(values.size() % type.block == 0, "a row is a multiple of its type's block");
+    type.decode(row, values);
+}
+
+void encode_row(DType dtype, std::span<const float> values, std::byte* row,
+                std::span<const float> importance) {
+    const DTypeTraits& type = traits(dtype);
+    check(values.size() % type.block == 0, "a row is a multiple of its type's block");
+    check(importance.empty() || importance.size() == values.size(),
+          "there is one importance for each value of a row");
+    if (!type.encode) {
+        throw Error("cannot encode to " + std::string(type.name) +
+                    ": this type can only be read; choose another, such as Q4_K or Q8_0");
+    }
+    type.encode(values, importance, row);
+}
+
+}  // namespace tandem::gguf
