@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -44,6 +45,10 @@ struct MetadataValue {
 
 class Metadata {
   public:
+    Metadata() = default;
+    // `origin` is where the entries come from, for messages: a path.
+    explicit Metadata(std::string origin) : origin_(std::move(origin)) {}
+
     void set(std::string key, MetadataValue value);  // replaces an earlier value
     // Shorthands for writers.
     void set_u32(std::string key, uint32_t value);
@@ -55,8 +60,9 @@ class Metadata {
     bool contains(std::string_view key) const { return find(key) != nullptr; }
     std::span<const std::pair<std::string, MetadataValue>> entries() const { return entries_; }
 
-    // Absent: nullopt. Present with another kind of value, or one that does not fit: Error that
-    // names the key, what it holds and what was expected.
+    // Absent: nullopt; so is an empty array, which some writers drop. Present with another kind of
+    // value, or one that does not fit: Error that names the key, what it holds and what was
+    // expected. A bool is no integer, but 0 and 1 are bools.
     std::optional<int64_t> integer(std::string_view key) const;
     std::optional<double> real(std::string_view key) const;
     std::optional<bool> boolean(std::string_view key) const;
@@ -68,6 +74,8 @@ class Metadata {
     std::span<const std::string> texts(std::string_view key) const;
 
   private:
+    [[noreturn]] void unexpected(std::string_view key, const std::string& expected) const;
+    std::string origin_;
     std::vector<std::pair<std::string, MetadataValue>> entries_;
     std::unordered_map<std::string, size_t> index_;
 };
