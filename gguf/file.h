@@ -9,7 +9,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
-#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -35,6 +34,8 @@ struct TensorInfo {
     int64_t bytes() const { return rows() * row_bytes(dtype, row_length()); }
 };
 
+struct Directory;
+
 enum class Content {
     Full,      // every tensor's bytes must lie inside the file
     Directory  // metadata and directory only: the data section may be missing or short
@@ -42,7 +43,7 @@ enum class Content {
 
 class File {
   public:
-    // Throws Error on anything wrong with the file.
+    // Throws Error on anything wrong with the file. Any part of a split model opens all of it.
     static File open(const std::filesystem::path& path, Content content = Content::Full);
     // Parses one part that is already in memory; the bytes must outlive the File. For tests.
     static File parse(std::span<const std::byte> bytes, std::string name,
@@ -64,12 +65,13 @@ class File {
   private:
     struct Part;
     File();
+    Directory add_part(Part part, Content content);
     std::string path_;
     uint32_t version_ = 3;
     Metadata metadata_;
     std::vector<TensorInfo> tensors_;
     std::unordered_map<std::string, size_t> index_;
-    std::vector<std::unique_ptr<Part>> parts_;
+    std::vector<Part> parts_;
 };
 
 }  // namespace tandem::gguf
