@@ -1,0 +1,78 @@
+#!/usr/bin/env python3
+"""Prints gguf/quants/grids.cpp from the codebooks of the format, one CSV file each.
+
+usage: scripts/grids.py FOLDER > gguf/quants/grids.cpp
+
+The column `code` of a file packs the level numbers of a point, the first in the lowest bits. The
+grids never change, so that the build does not run this.
+"""
+import csv
+import pathlib
+import sys
+
+TERNARY = (8, 25, 43)
+GRIDS = (  # file, levels, elements of a point, bits per level
+    ("iq2xxs_grid", TERNARY, 8, 2),
+    ("iq2xs_grid", TERNARY, 8, 2),
+    ("iq2s_grid", TERNARY, 8, 2),
+    ("iq3xxs_grid", (4, 12, 20, 28, 36, 44, 52, 62), 4, 3),
+    ("iq3s_grid", (1, 3, 5, 7, 9, 11, 13, 15), 4, 3),
+    ("iq1s_grid", (-1, 0, 1), 8, 2),
+)
+HEAD = """\
+// The codebooks of the types IQ1_*, IQ2_* and IQ3_*. Printed by scripts/grids.py.
+#include "gguf/quants/grids.h"
+
+namespace tandem::gguf {
+
+namespace {
+
+// Unpacks points; the number of a level takes 16 / length bits of a code, rounded down to 2 or 3.
+template <size_t length, size_t count>
+constexpr auto unpack(const uint16_t (&codes)[count], const std::array<int8_t, 8>& levels) {
+    constexpr unsigned bits = length == 8 ? 2 : 3;
+    std::array<std::array<int8_t, length>, count> points{};
+    for (size_t i = 0; i < count; i++) {
+        for (size_t k = 0; k < length; k++) {
+            points[i][k] = levels[(codes[i] >> (bits * k)) & ((1u << bits) - 1)];
+        }
+    }
+    return points;
+}
+"""
+
+
+def codes(path, levels, length, bits):
+    with open(path) as file:
+        rows = csv.DictReader(line for line in file if not line.startswith("#"))
+        for index, row in enumerate(rows):
+            code = int(row["code"])
+            values = [levels[code >> bits * k & (1 << bits) - 1] for k in range(length)]
+            assert int(row["index"]) == index, (path, index)
+            assert values == [int(row[f"v{k}"]) for k in range(length)], (path, index)
+            yield code
+
+
+def wrapped(numbers):
+    line = "   "
+    for number in numbers:
+        if len(line) + len(f" {number},") > 100:
+            yield line
+            line = "   "
+        line += f" {number},"
+    yield line
+
+
+folder = pathlib.Path(sys.argv[1])
+print(HEAD)
+for name, levels, length, bits in GRIDS:
+    print(f"constexpr uint16_t {name}_codes[] = {{")
+    print("\n".join(wrapped(codes(folder / f"{name}.csv", levels, length, bits))))
+    print("};\n")
+print("}  // namespace\n")
+for name, levels, length, bits in GRIDS:
+    point = "Octet" if length == 8 else "Quad"
+    count = sum(1 for _ in codes(folder / f"{name}.csv", levels, length, bits))
+    print(f"constinit const std::array<{point}, {count}> {name} =")
+    print(f"    unpack<{length}>({name}_codes, {{{', '.join(map(str, levels))}}});")
+print("\n}  // namespace tandem::gguf")
