@@ -50,6 +50,17 @@ TEST(Half, every_pattern_survives_a_round_trip) {
     }
 }
 
+TEST(Half, every_f16_has_its_value) {
+    for (int bits = 0; bits < 0x7c00; bits++) {
+        const int exponent = bits >> 10;
+        const int fraction = bits & 0x3ff;
+        const double value =
+            exponent == 0 ? std::ldexp(fraction, -24) : std::ldexp(1024 + fraction, exponent - 25);
+        EXPECT_EQ(f16_to_f32(uint16_t(bits)), value);
+        EXPECT_EQ(f16_to_f32(uint16_t(bits | 0x8000)), -value);
+    }
+}
+
 // Between two neighbours the nearer one is taken, halfway the even one.
 TEST(Half, rounding_between_neighbours) {
     for (uint32_t bits = 0; bits < 0x7bff; bits++) {
