@@ -15,8 +15,7 @@ namespace {
 template <size_t length>
 void put_signed(float scale, const std::array<int8_t, length>& point, uint32_t signs, float* x) {
     for (size_t k = 0; k < length; k++) {
-        const float value = scale * float(point[k]);
-        x[k] = ((signs >> k) & 1) != 0 ? -value : value;
+        x[k] = negate_if(signs >> k, scale * float(point[k]));
     }
 }
 

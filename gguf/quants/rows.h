@@ -1,6 +1,7 @@
 // How rows are made of blocks, and the fields of blocks: little endian, at any address.
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -24,6 +25,11 @@ void store(uint8_t* bytes, Number value) {
 
 inline float load_f16(const uint8_t* bytes) { return f16_to_f32(load<uint16_t>(bytes)); }
 inline void store_f16(uint8_t* bytes, float value) { store(bytes, f32_to_f16(value)); }
+
+// -value where the lowest bit is set: without a branch, which random signs would mispredict.
+inline float negate_if(uint32_t bit, float value) {
+    return std::bit_cast<float>(std::bit_cast<uint32_t>(value) ^ (bit << 31));
+}
 
 // Calls decode(block, values) for every block of a row.
 template <size_t elements, size_t block_bytes, class Decode>

@@ -74,7 +74,7 @@ void decode_iq3_kt(const std::byte* row, std::span<float> values) {
                 Trellis trellis(load<uint16_t>(block + 4 + 8 * j + 2 * k) + first_seed);
                 for (int i = 0; i < 8; i++) {
                     const float value = scale * std::fabs(trellis.next());
-                    x[i] = ((signs[i] >> j) & 1) != 0 ? -value : value;
+                    x[i] = negate_if(uint32_t(signs[i]) >> j, value);
                 }
             }
         }
