@@ -75,7 +75,8 @@ struct DTypeTraits {
     // header (if it has one) and holds bytes enough for `values`, whose size is a multiple of
     // block.
     void (*decode)(const std::byte* row, std::span<float> values) = nullptr;
-    // Encodes a row; null where no encoder exists. `importance` is empty or one weight per value.
+    // Encodes a row; null where no encoder exists. `importance` is empty or one weight per value,
+    // how much its error counts; most simple types ignore it.
     void (*encode)(std::span<const float> values, std::span<const float> importance,
                    std::byte* row) = nullptr;
     uint32_t row_header = 0;  // bytes in front of the blocks of each row (some fork types)
@@ -94,7 +95,7 @@ inline std::string_view name(DType dtype) { return traits(dtype).name; }
 int64_t row_bytes(DType dtype, int64_t elements);
 
 void decode_row(DType dtype, const std::byte* row, std::span<float> values);
-// Throws Error where the type has no encoder.
+// Throws Error where the type has no encoder, or an importance is negative or not finite.
 void encode_row(DType dtype, std::span<const float> values, std::byte* row,
                 std::span<const float> importance = {});
 

@@ -12,6 +12,12 @@ inline int q3_k_scale(const uint8_t* packed, int j) {
     return low | high << 4;
 }
 
+// Adds a scale to bytes that were zero.
+inline void put_q3_k_scale(uint8_t* packed, int j, int scale) {
+    packed[j % 8] |= uint8_t((scale & 15) << (4 * (j / 8)));
+    packed[8 + j % 4] |= uint8_t((scale >> 4) << (2 * (j / 4)));
+}
+
 struct ScaleAndMinimum {
     int scale;
     int minimum;

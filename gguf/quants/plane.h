@@ -22,6 +22,13 @@ Run<bits> run(const uint8_t* plane, int element) {
             bits * (element / width % layers)};
 }
 
+// Adds the code of one element to a plane that was zero there.
+template <int bits, int width = 32>
+void put_bits(uint8_t* plane, int element, int code) {
+    const Run<bits> place = run<bits, width>(plane, element);
+    plane[place.bytes - plane] |= uint8_t((code & ((1 << bits) - 1)) << place.shift);
+}
+
 // Element i where neighbours share a byte.
 inline int nibble(const uint8_t* bytes, int i) { return (bytes[i / 2] >> (4 * (i % 2))) & 15; }
 

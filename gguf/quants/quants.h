@@ -19,18 +19,25 @@ EncodeRow encode_f32, encode_f16, encode_bf16;
 // blocks32.cpp
 DecodeRow decode_q4_0, decode_q4_1, decode_q5_0, decode_q5_1, decode_q6_0;
 DecodeRow decode_q8_0, decode_q8_1;
+// blocks32_encode.cpp
+EncodeRow encode_q4_0, encode_q4_1, encode_q5_0, encode_q5_1, encode_q8_0, encode_q8_1;
 
 // fp4.cpp
 DecodeRow decode_mxfp4, decode_nvfp4;
+EncodeRow encode_mxfp4, encode_nvfp4;
 
 // k_quants.cpp
 DecodeRow decode_q2_k, decode_q3_k, decode_q4_k, decode_q5_k, decode_q6_k, decode_q8_k;
+// k_quants_encode.cpp
+EncodeRow encode_q2_k, encode_q3_k, encode_q4_k, encode_q5_k, encode_q6_k, encode_q8_k;
 
 // ternary.cpp
 DecodeRow decode_tq1_0, decode_tq2_0, decode_q1_0, decode_q2_0;
+EncodeRow encode_tq1_0, encode_tq2_0, encode_q1_0, encode_q2_0;
 
 // nonlinear.cpp
 DecodeRow decode_iq4_nl, decode_iq4_xs;
+EncodeRow encode_iq4_nl, encode_iq4_xs;
 
 // codebooks.cpp
 DecodeRow decode_iq2_xxs, decode_iq2_xs, decode_iq2_s, decode_iq3_xxs, decode_iq3_s;
