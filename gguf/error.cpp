@@ -2,10 +2,10 @@
 
 namespace tandem {
 
-void check(bool condition, std::string_view sentence, std::source_location where) {
+void check(bool condition, std::string_view sentence, const char* file, int line) {
     if (condition) return;
-    throw std::logic_error("internal error at " + std::string(where.file_name()) + ":" +
-                           std::to_string(where.line()) + ": " + std::string(sentence));
+    throw std::logic_error("internal error at " + std::string(file) + ":" + std::to_string(line) +
+                           ": " + std::string(sentence));
 }
 
 }  // namespace tandem

@@ -1,7 +1,6 @@
 // The two kinds of wrong. Seen by every library.
 #pragma once
 
-#include <source_location>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -15,8 +14,9 @@ class Error : public std::runtime_error {
     explicit Error(const std::string& what) : std::runtime_error(what) {}
 };
 
-// Our fault: a condition that no input can break. Always on; throws std::logic_error.
-void check(bool condition, std::string_view sentence,
-           std::source_location where = std::source_location::current());
+// Our fault: a condition that no input can break. Always on; throws std::logic_error. The place is
+// the caller's; clang 14 has no std::source_location.
+void check(bool condition, std::string_view sentence, const char* file = __builtin_FILE(),
+           int line = __builtin_LINE());
 
 }  // namespace tandem
