@@ -21,7 +21,9 @@ std::string_view Reader::text(std::string_view name) {
         fail("E_LENGTH", "the length of the " + std::string(name) + " is " +
                              std::to_string(length) + ", the most is " + std::to_string(longest));
     }
+    const uint64_t start = field_;
     const auto characters = bytes(length, name);
+    field_ = start;
     return {reinterpret_cast<const char*>(characters.data()), characters.size()};
 }
 

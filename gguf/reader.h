@@ -34,7 +34,7 @@ class Reader {
         std::memcpy(&value, bytes(sizeof value, name).data(), sizeof value);
         return value;
     }
-    // A length of 64 bits, then that many bytes.
+    // A length of 64 bits, then that many bytes: one field.
     std::string_view text(std::string_view name);
 
     // Throws what is wrong with the field read last.

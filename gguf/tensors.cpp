@@ -129,25 +129,23 @@ void check_layout(std::span<const TensorInfo> tensors, uint64_t data_start, uint
     }
     if (content == Content::Directory || tensors.empty()) return;
 
-    // Extents that do not overlap are in the order of their ends, too.
-    const TensorInfo& last = tensors[order.back()];
+    // Ranges that do not overlap are in the order of their ends, too.
+    const uint64_t needed = data_start + end(tensors[order.back()]);
+    if (needed <= file_bytes) return;
+    const std::string shortage = "the file is " + std::to_string(needed - file_bytes) +
+                                 " bytes too short; if it is a download, it is incomplete";
     if (data_start > file_bytes) {
-        throw fault(path, "E_TRUNCATED",
-                    "the file ends before its tensor data; if it is a download, it is incomplete",
+        throw fault(path, "E_TRUNCATED", "the file ends before its tensor data: " + shortage,
                     file_bytes);
     }
     const uint64_t data_bytes = file_bytes - data_start;
-    if (end(last) <= data_bytes) return;
-    const auto first = std::find_if(tensors.begin(), tensors.end(), [&](const TensorInfo& tensor) {
-        return end(tensor) > data_bytes;
-    });
+    const auto first = std::ranges::find_if(
+        tensors, [&](const TensorInfo& tensor) { return end(tensor) > data_bytes; });
     throw fault(path, "E_RANGE",
                 subject(first->name, size_t(first - tensors.begin())) + ": its " +
                     std::to_string(first->bytes()) + " bytes at offset " +
                     std::to_string(first->offset) + " end outside the " +
-                    std::to_string(data_bytes) + " bytes of tensor data; the file is " +
-                    std::to_string(end(last) - data_bytes) +
-                    " bytes too short; if it is a download, it is incomplete",
+                    std::to_string(data_bytes) + " bytes of tensor data: " + shortage,
                 data_start + first->offset);
 }
 
