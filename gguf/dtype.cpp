@@ -1,6 +1,5 @@
 #include "gguf/dtype.h"
 
-#include <algorithm>
 #include <array>
 #include <cmath>
 #include <string>
@@ -67,15 +66,13 @@ constexpr DTypeTraits table[] = {
     {DType::IQ1_KT, "IQ1_KT", 256, 56, decode_iq1_kt, nullptr, 4},
 };
 
-static_assert(std::ranges::all_of(table, [](const auto& type) { return type.decode != nullptr; }));
-
 constexpr uint8_t unknown = 0xff;
 
 // Where a type stands in the table, by its id.
 constexpr auto places = [] {
     std::array<uint8_t, 256> by_id{};
     by_id.fill(unknown);
-    for (uint8_t i = 0; i < std::size(table); i++) by_id[uint32_t(table[i].dtype)] = i;
+    for (size_t i = 0; i < std::size(table); i++) by_id[uint32_t(table[i].dtype)] = uint8_t(i);
     return by_id;
 }();
 

@@ -1,5 +1,7 @@
 #include "gguf/values.h"
 
+#include <algorithm>
+
 namespace tandem::gguf {
 
 namespace {
@@ -8,13 +10,9 @@ namespace {
 template <class Stored, class Kept>
 std::vector<Kept> read_numbers(Reader& reader, uint64_t count) {
     const auto bytes = reader.bytes(count * sizeof(Stored), "value");
-    std::vector<Kept> numbers(count);
-    for (uint64_t i = 0; i < count; i++) {
-        Stored stored;
-        std::memcpy(&stored, bytes.data() + i * sizeof stored, sizeof stored);
-        numbers[i] = stored;
-    }
-    return numbers;
+    std::vector<Stored> stored(count);
+    std::ranges::copy(bytes, std::as_writable_bytes(std::span(stored)).begin());
+    return {stored.begin(), stored.end()};
 }
 
 std::vector<uint64_t> read_bools(Reader& reader, uint64_t count) {

@@ -36,7 +36,7 @@ void decode_iq2_k(const std::byte* row, std::span<float> values) {
         const auto shifted = load<uint16_t>(block + 2);
         for (int j = 0; j < 16; j++, x += 16) {
             const float scale = d * float(nibble(block + 4, j) - 8);
-            const int8_t* levels = &levels2[size_t(4 * shift_of(shifted, j))];
+            const int8_t* levels = levels2.data() + 4 * shift_of(shifted, j);
             const auto q = run<2>(block + 12, 16 * j);
             for (int i = 0; i < 16; i++) x[i] = scale * float(levels[q[i]]);
         }
@@ -53,7 +53,7 @@ void decode_iq3_k(const std::byte* row, std::span<float> values) {
         for (int j = 0; j < 16; j++, x += 16) {
             const int magnitude = 2 * nibble(block + 6, j) + 1;
             const float scale = d * float(((negative >> j) & 1) != 0 ? -magnitude : magnitude);
-            const int8_t* levels = &levels3[size_t(8 * shift_of(shifted, j))];
+            const int8_t* levels = levels3.data() + 8 * shift_of(shifted, j);
             const auto q = run<2>(block + 14, 16 * j);
             const auto h = run<1>(block + 78, 16 * j);
             for (int i = 0; i < 16; i++) x[i] = scale * float(levels[q[i] | h[i] << 2]);
@@ -68,7 +68,7 @@ void decode_iq4_k(const std::byte* row, std::span<float> values) {
         const auto shifted = load<uint16_t>(block + 2);
         for (int j = 0; j < 16; j++, x += 16) {
             const float scale = d * float(scale6(block + 8, block + 4, j));
-            const int8_t* levels = &levels4[size_t(16 * shift_of(shifted, j))];
+            const int8_t* levels = levels4.data() + 16 * shift_of(shifted, j);
             const auto q = run<4, 16>(block + 16, 16 * j);
             for (int i = 0; i < 16; i++) x[i] = scale * float(levels[q[i]]);
         }
@@ -82,7 +82,7 @@ void decode_iq5_k(const std::byte* row, std::span<float> values) {
         const auto shifted = load<uint16_t>(block + 2);
         for (int j = 0; j < 16; j++, x += 16) {
             const float scale = d * float(scale6(block + 8, block + 4, j));
-            const int8_t* levels = &levels5[size_t(32 * shift_of(shifted, j))];
+            const int8_t* levels = levels5.data() + 32 * shift_of(shifted, j);
             const auto q = run<4>(block + 16, 16 * j);
             const auto h = run<1>(block + 144, 16 * j);
             for (int i = 0; i < 16; i++) x[i] = scale * float(levels[q[i] | h[i] << 4]);

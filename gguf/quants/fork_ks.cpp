@@ -33,7 +33,7 @@ void decode_iq2_ks(const std::byte* row, std::span<float> values) {
         const auto e = load<uint16_t>(block);
         for (int j = 0; j < 8; j++, x += 32) {
             const float scale = r * float((nibble(block + 2, j) | bit(e, 8 + j) << 4) - 16);
-            const int8_t* levels = &levels2[size_t(4 * bit(e, j))];
+            const int8_t* levels = levels2.data() + 4 * bit(e, j);
             const auto q = run<2>(block + 6, 32 * j);
             for (int i = 0; i < 32; i++) x[i] = scale * float(levels[q[i]]);
         }
@@ -68,7 +68,7 @@ void decode_iq3_ks(const std::byte* row, std::span<float> values) {
         const auto e = load<uint16_t>(block);
         for (int j = 0; j < 8; j++, x += 32) {
             const float scale = r * float((halves_nibble(block + 2, j) | bit(e, j) << 4) - 16);
-            const int8_t* levels = &levels3[size_t(8 * bit(e, 8 + j))];
+            const int8_t* levels = levels3.data() + 8 * bit(e, 8 + j);
             const auto q = run<2>(block + 6, 32 * j);
             const auto h = run<1>(block + 70, 32 * j);
             for (int i = 0; i < 32; i++) x[i] = scale * float(levels[q[i] | h[i] << 2]);
@@ -82,7 +82,7 @@ void decode_iq4_ks(const std::byte* row, std::span<float> values) {
     decode_blocks<256, 136>(row + 4, values, [r](const uint8_t* block, float* x) {
         for (int j = 0; j < 8; j++, x += 32) {
             const float scale = byte_scale(r, block[j]);
-            const int8_t* levels = &levels4[size_t(16 * (block[j] & 1))];
+            const int8_t* levels = levels4.data() + 16 * (block[j] & 1);
             const uint8_t* q = block + 8 + 16 * j;
             for (int i = 0; i < 16; i++) {
                 x[i] = scale * float(levels[q[i] & 15]);
@@ -107,7 +107,7 @@ void decode_iq4_kss(const std::byte* row, std::span<float> values) {
                 store(q + 2 * k, uint16_t(even ^ (even >> 1)));
             }
             const float scale = byte_scale(r, s);
-            const int8_t* levels = &levels4[size_t(16 * (s & 1))];
+            const int8_t* levels = levels4.data() + 16 * (s & 1);
             for (int i = 0; i < 16; i++) {
                 x[i] = scale * float(levels[q[i] & 15]);
                 x[i + 16] = scale * float(levels[q[i] >> 4]);
@@ -122,7 +122,7 @@ void decode_iq5_ks(const std::byte* row, std::span<float> values) {
     decode_blocks<256, 168>(row + 4, values, [r](const uint8_t* block, float* x) {
         for (int j = 0; j < 8; j++, x += 32) {
             const float scale = byte_scale(r, block[j]);
-            const int8_t* levels = &levels5[size_t(32 * (block[j] & 1))];
+            const int8_t* levels = levels5.data() + 32 * (block[j] & 1);
             const auto q = run<4>(block + 8, 32 * j);
             const auto h = run<1>(block + 136, 32 * j);
             for (int i = 0; i < 32; i++) x[i] = scale * float(levels[q[i] | h[i] << 4]);

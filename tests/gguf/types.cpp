@@ -22,6 +22,7 @@ TEST(Types, are_found_by_id_and_name) {
         for (char& c : lower) c = char(std::tolower(c));
         EXPECT_EQ(dtype_from_name(lower), type.dtype);
         EXPECT_EQ(name(type.dtype), type.name);
+        EXPECT_TRUE(type.decode) << type.name;
     }
     EXPECT_EQ(dtype_from_name("q4_k"), DType::Q4_K);
     EXPECT_EQ(dtype_from_name("Q4"), std::nullopt);
