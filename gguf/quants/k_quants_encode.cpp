@@ -16,7 +16,6 @@ namespace tandem::gguf {
 namespace {
 
 constexpr int block_size = 256;
-constexpr float nothing = 1e-15f;
 
 // The codes of a block and what the groups' scales were rounded to.
 template <int group>
@@ -36,8 +35,9 @@ uint16_t round_scales(const std::array<float, count>& values, int most,
     const float largest = *std::max_element(values.begin(), values.end());
     if (!(largest > 0)) return 0;
     const float inverse = float(most) / largest;
-    for (size_t j = 0; j < count; j++)
+    for (size_t j = 0; j < count; j++) {
         codes[j] = uint8_t(round_to_even(inverse * values[j], 0, most));
+    }
     return f32_to_f16(largest / float(most));
 }
 
@@ -227,7 +227,7 @@ void encode_q6_k_block(const float* x, const float* importance, uint8_t* block) 
         scales[j] = fit_symmetric(group, any ? important : weights, 32, codes.data() + 16 * j);
     }
     std::fill_n(block, 210, uint8_t(0));
-    if (!(std::fabs(extreme(scales)) >= nothing)) return;
+    if (!(std::fabs(extreme(scales)) >= negligible)) return;
     float d = 0;
     const auto scale_codes = round_signed_scales(scales, 128, d);
     store_f16(block + 208, d);

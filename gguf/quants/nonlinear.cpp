@@ -13,8 +13,6 @@ namespace tandem::gguf {
 
 namespace {
 
-constexpr float nothing = 1e-15f;  // values below this are zero
-
 void put_levels(float scale, const uint8_t* q, float* x) {
     for (int i = 0; i < 16; i++) {
         x[i] = scale * float(nonlinear_levels[q[i] & 15]);
@@ -36,7 +34,7 @@ uint8_t nearest_level(float value) {
 // near it.
 float fit_levels(const float* x, const float* weights) {
     const float most = extreme({x, 32});
-    if (!(std::fabs(most) >= nothing)) return 0;
+    if (!(std::fabs(most) >= negligible)) return 0;
     float scale = 0;
     float best = 0;
     const auto attempt = [&](float inverse, bool first) {

@@ -10,7 +10,6 @@ namespace tandem::gguf {
 namespace {
 
 constexpr size_t largest_group = 32;
-constexpr float nothing = 1e-15f;  // values below this are zero
 constexpr int descents = 5;
 
 // Sums of one choice of codes l: p = sum w x l, q = sum w l l. The best scale is p / q, and the
@@ -153,7 +152,7 @@ AffineFit fit_affine(std::span<const float> x, const float* weights, const Affin
 float fit_symmetric(std::span<const float> x, const float* weights, int half, uint8_t* codes) {
     const float most = extreme(x);
     std::fill_n(codes, x.size(), uint8_t(0));
-    if (!(std::fabs(most) >= nothing)) return 0;
+    if (!(std::fabs(most) >= negligible)) return 0;
 
     float scale = 0;
     float best = 0;
@@ -178,7 +177,7 @@ float fit_symmetric(std::span<const float> x, const float* weights, int half, ui
 float descend_symmetric(std::span<const float> x, const float* weights, int half, uint8_t* codes) {
     const float most = extreme(x);
     std::fill_n(codes, x.size(), uint8_t(0));
-    if (!(std::fabs(most) >= nothing)) return 0;
+    if (!(std::fabs(most) >= negligible)) return 0;
 
     int trial[largest_group];
     const float inverse = -float(half) / most;
@@ -194,7 +193,7 @@ float descend_symmetric(std::span<const float> x, const float* weights, int half
 float fit_positive(std::span<const float> x, const float* weights, int most, uint8_t* codes) {
     const float largest = *std::max_element(x.begin(), x.end());
     std::fill_n(codes, x.size(), uint8_t(0));
-    if (!(largest >= nothing)) return 0;
+    if (!(largest >= negligible)) return 0;
 
     const auto error_of = [&](float inverse) {
         const float scale = 1 / inverse;

@@ -8,6 +8,8 @@
 
 namespace tandem::gguf {
 
+constexpr float negligible = 1e-15f;  // smaller magnitudes count as zero
+
 // The value of largest magnitude, with its sign; the first of equals.
 float extreme(std::span<const float> x);
 
