@@ -82,10 +82,6 @@ bool put_elements(Bytes& bytes, const MetadataValue& value) {
 
 void put_entry(Bytes& bytes, const std::string& key, const MetadataValue& value,
                const std::string& path) {
-    if (key.empty() || key.size() > 65535 || std::ranges::any_of(key, is_control)) {
-        throw fault(path, "E_KEY",
-                    "the key " + in_quotes(key) + " is empty, too long or has control characters");
-    }
     bytes.text(key);
     if (value.array) {
         bytes.number(uint32_t(ValueType::Array));

@@ -8,7 +8,7 @@
 
 namespace tandem::gguf {
 
-// Without padding at the end. Throws Error where an entry breaks the format's rules; `path` is for
+// Without padding at the end. Throws Error where a value does not fit its type; `path` is for
 // messages only.
 std::string serialize(const Metadata& metadata, std::span<const TensorInfo> tensors,
                       const std::string& path);

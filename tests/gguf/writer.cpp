@@ -162,6 +162,9 @@ TEST(Writer, refuses_what_the_reader_refuses) {
     metadata.set("k", {.type = ValueType::U8, .elements = std::vector<uint64_t>{256}});
     EXPECT_EQ(error_of([&] { Writer(path, metadata, {}); }),
               path + ": E_VALUE: key \"k\": u8 256 does not fit its type");
+    metadata = Metadata();
+    metadata.set_u32("", 1);
+    EXPECT_NE(error_of([&] { Writer(path, metadata, {}); }).find("E_KEY"), std::string::npos);
     EXPECT_FALSE(std::filesystem::exists(path));
 }
 
