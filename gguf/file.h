@@ -1,5 +1,5 @@
 // A GGUF file (versions 2 and 3, little endian), mapped read-only: metadata, tensor directory,
-// tensor bytes. Split models are opened by their first part and read as one.
+// tensor bytes. A split model is opened by any of its parts and read as one file.
 //
 // Every count, length, offset and extent is checked before it is used, whatever the bytes are.
 // Errors read `path: E_CATEGORY: what was read: value and allowed range (file offset 0x1c3a9)`.
@@ -34,7 +34,7 @@ struct TensorInfo {
     int64_t bytes() const { return rows() * row_bytes(dtype, row_length()); }
 };
 
-struct Directory;
+struct Directory;  // of one part, directory.h
 
 enum class Content {
     Full,      // every tensor's bytes must lie inside the file
@@ -43,9 +43,10 @@ enum class Content {
 
 class File {
   public:
-    // Throws Error on anything wrong with the file. Any part of a split model opens all of it.
+    // Throws Error on anything wrong with the file, or with a part of a split model.
     static File open(const std::filesystem::path& path, Content content = Content::Full);
-    // Parses one part that is already in memory; the bytes must outlive the File. For tests.
+    // Parses one file that is already in memory, alone if it is a part of a split model; the bytes
+    // must outlive the File.
     static File parse(std::span<const std::byte> bytes, std::string name,
                       Content content = Content::Full);
 
