@@ -1,0 +1,136 @@
+#include "model/blocks.h"
+
+#include <cmath>
+
+#include "gguf/error.h"
+
+namespace tandem::model {
+
+Tensor embedding(Builder& model) {
+    Tensor table = model.weight("token_embd.weight", {model.vocab}, {model.embd});
+    return embed(table, model.graph.input("ids"));
+}
+
+void head(Builder& model, Tensor x) {
+    model.graph.begin_head();
+    Tensor h = select_rows(x, model.graph.input("rows"));
+    h = rms_norm(h, model.vector("output_norm.weight", {model.embd}), model.epsilon);
+    const char* table = model.has("output.weight") ? "output.weight" : "token_embd.weight";
+    Tensor logits = linear(h, model.weight(table, {model.vocab}, {model.embd}));
+    if (model.has("output.bias")) logits = add(logits, model.vector("output.bias", {model.vocab}));
+    model.graph.set_result(logits);
+}
+
+Rope rope_parameters(const Builder& model, bool halves) {
+    const Hyperparameters& keys = model.keys;
+    int64_t heads = keys.of_layer("attention.head_count", 0);
+    int64_t d =
+        keys.integer("attention.key_length", model.embd->extent / std::max<int64_t>(1, heads));
+    Rope rope{.dims = int(keys.integer("rope.dimension_count", d)),
+              .base = keys.real("rope.freq_base", 10000),
+              .halves = halves};
+    if (rope.dims < 2 || rope.dims % 2 != 0 || rope.dims > d)
+        throw Error(model.file.path() + ": key " + keys.architecture() +
+                    ".rope.dimension_count is " + std::to_string(rope.dims) +
+                    ", expected an even number up to the head size " + std::to_string(d));
+    std::string type = keys.text("rope.scaling.type", "linear");
+    double factor = keys.real("rope.scaling.factor", keys.real("rope.scale_linear", 1));
+    if (factor > 0 && type != "none") rope.scale = factor;
+    rope.magnitude = keys.real("rope.scaling.attn_factor", 1);
+    if (type != "yarn") return rope;
+    double original = double(
+        keys.integer("rope.scaling.original_context_length", keys.integer("context_length")));
+    double fast = keys.real("rope.scaling.yarn_beta_fast", 32);
+    double slow = keys.real("rope.scaling.yarn_beta_slow", 1);
+    rope.extrapolation = 1;
+    rope.low = std::max(0.0, std::floor(yarn_correction(rope, fast, original)));
+    rope.high = std::min(rope.dims - 1.0, std::ceil(yarn_correction(rope, slow, original)));
+    if (rope.scale > 1) rope.magnitude *= 1 + 0.1 * std::log(rope.scale);
+    return rope;
+}
+
+Tensor rope_factors(Builder& model, const Rope& rope) {
+    Shape pairs{model.graph.axis("rope_pairs", rope.dims / 2)};
+    if (model.keys.text("rope.scaling.type", "linear") == "longrope") {
+        int64_t original = model.keys.integer("rope.scaling.original_context_length",
+                                              model.keys.integer("context_length"));
+        bool longer = model.options.context > original;
+        return model.vector(longer ? "rope_factors_long.weight" : "rope_factors_short.weight",
+                            pairs);
+    }
+    if (!model.has("rope_freqs.weight")) return {};
+    return model.vector("rope_freqs.weight", pairs);
+}
+
+Tensor norm(Layer& layer, Tensor x, std::string_view name, const Shape& axes) {
+    Tensor weight = layer.vector(std::string(name) + ".weight", axes);
+    return rms_norm(x, weight, layer.model.epsilon);
+}
+
+Tensor projection(Layer& layer, Tensor x, std::string_view name, const Shape& rows,
+                  const Shape& columns) {
+    std::string scale = std::string(name) + ".scale", bias = std::string(name) + ".bias";
+    Tensor y = linear(x, layer.weight(name, rows, columns));
+    if (layer.has(scale)) y = mul(y, layer.vector(scale, {}));
+    if (layer.has(bias)) y = add(y, layer.vector(bias, rows));
+    return y;
+}
+
+Projections qkv(Layer& layer, Tensor h, const AttentionAxes& axes) {
+    Shape query{axes.kv_heads, axes.q_per_kv, axes.d}, key{axes.kv_heads, axes.d};
+    Shape columns{layer.model.embd};
+    if (!layer.has("attn_qkv.weight"))
+        return {projection(layer, h, "attn_q", query, columns),
+                projection(layer, h, "attn_k", key, columns),
+                projection(layer, h, "attn_v", key, columns)};
+    Layout parts({}, {Layout(query), Layout(key), Layout(key)});
+    auto weights = layer.model.weights(layer.path("attn_qkv.weight"), parts, columns);
+    Projections all{linear(h, weights[0]), linear(h, weights[1]), linear(h, weights[2])};
+    if (layer.has("attn_qkv.bias")) {
+        auto biases = layer.model.weights(layer.path("attn_qkv.bias"), parts, {});
+        all = {add(all.q, biases[0]), add(all.k, biases[1]), add(all.v, biases[2])};
+    }
+    return all;
+}
+
+Tensor rotate(Layer& layer, Tensor x) {
+    return rope(x, layer.model.positions(), layer.model.rope, layer.model.rope_factors);
+}
+
+Tensor qk_normed_attention(Layer& layer, Tensor x) {
+    AttentionAxes axes = layer.attention_axes();
+    auto [kv_heads, q_per_kv, d] = axes;
+    Axis embd = layer.model.embd;
+    auto [q, k, v] = qkv(layer, norm(layer, x, "attn_norm", {embd}), axes);
+    q = rotate(layer, norm(layer, q, "attn_q_norm", {d}));
+    k = rotate(layer, norm(layer, k, "attn_k_norm", {d}));
+    Tensor mixed = attend(q, k, v, layer.cache(axes), 1 / std::sqrt(double(d->extent)));
+    return projection(layer, mixed, "attn_output", {embd}, {kv_heads, q_per_kv, d});
+}
+
+Tensor dense_ffn(Layer& layer, Tensor h, int64_t width, std::string_view activation) {
+    Axis embd = layer.model.embd, ffn = layer.axis("ffn", width);
+    Tensor gate = projection(layer, h, "ffn_gate", {ffn}, {embd});
+    Tensor up = projection(layer, h, "ffn_up", {ffn}, {embd});
+    return projection(layer, glu(gate, up, activation), "ffn_down", {embd}, {ffn});
+}
+
+Tensor softmax_moe(Layer& layer, Tensor h, int64_t width, std::string_view activation) {
+    const Hyperparameters& keys = layer.model.keys;
+    int64_t count = keys.integer("expert_count"), chosen = keys.integer("expert_used_count");
+    if (chosen < 1 || chosen > count)
+        throw Error(layer.model.file.path() + ": key " + keys.architecture() +
+                    ".expert_used_count is " + std::to_string(chosen) + ", expected 1 to " +
+                    std::to_string(count) + " (the number of experts)");
+    Axis embd = layer.model.embd, experts = layer.axis("experts", count);
+    Axis choices = layer.axis("choices", count);  // the router's rows, which are never divided
+    Axis ffn = layer.axis("ffn", width);
+    Tensor scores = softmax(linear(h, layer.weight("ffn_gate_inp", {choices}, {embd})));
+    Tensor ids = top_k(scores, layer.axis("used", chosen));
+    return moe_ffn(h, ids, normalize(take(scores, ids)),
+                   layer.weight("ffn_gate_exps", {experts, ffn}, {embd}),
+                   layer.weight("ffn_up_exps", {experts, ffn}, {embd}),
+                   layer.weight("ffn_down_exps", {experts, embd}, {ffn}), activation);
+}
+
+}  // namespace tandem::model

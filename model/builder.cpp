@@ -1,0 +1,140 @@
+#include "model/builder.h"
+
+#include "gguf/error.h"
+
+namespace tandem::model {
+
+namespace {
+
+std::string in_words(const Shape& axes) {
+    std::string text;
+    for (Axis axis : axes) {
+        if (!text.empty()) text += ", ";
+        text += std::string(role(axis)) + " " + std::to_string(axis->extent);
+    }
+    return text.empty() ? "one value" : text;
+}
+
+std::string in_words(const gguf::TensorInfo& tensor) {
+    std::string text;
+    for (int i = 0; i < tensor.dims; ++i)
+        text += (i > 0 ? " x " : "") + std::to_string(tensor.extents[size_t(i)]);
+    return text;
+}
+
+// "blk.3.attn_q" of "blk.3.attn_q.weight"
+std::string without_suffix(const std::string& path) {
+    std::string_view suffix = ".weight";
+    return path.ends_with(suffix) ? path.substr(0, path.size() - suffix.size()) : path;
+}
+
+}  // namespace
+
+Builder::Builder(const gguf::File& file, const Options& options, Graph& graph)
+    : file(file), options(options), keys(file), graph(graph) {
+    const gguf::TensorInfo* table = file.find("token_embd.weight");
+    if (!table)
+        throw Error(file.path() + ": tensor token_embd.weight is missing: " +
+                    (file.tensors().empty() ? "the file holds a vocabulary only, no model"
+                                            : "the file is not a complete model"));
+    embd = graph.axis("embd", keys.integer("embedding_length"));
+    vocab = graph.axis("vocab", table->extents[1]);
+    epsilon = keys.real("attention.layer_norm_rms_epsilon");
+}
+
+Tensor Builder::positions() { return graph.input("positions"); }
+
+int Builder::layers() const {
+    int64_t count = keys.integer("block_count");
+    if (count < 1 || count > 4096)
+        throw Error(file.path() + ": key " + keys.architecture() + ".block_count is " +
+                    std::to_string(count) + ", expected 1 to 4096");
+    return int(count);
+}
+
+Layer Builder::layer(int index) {
+    graph.begin_layer(index);
+    return Layer(*this, index);
+}
+
+std::vector<Tensor> Builder::weights(const std::string& path, const Layout& rows,
+                                     const Shape& columns) {
+    const gguf::TensorInfo* tensor = file.find(path);
+    if (!tensor)
+        throw Error(file.path() + ": tensor " + path + " is missing (expected " +
+                    in_words(columns) + " x " + in_words(rows.outer) + ")");
+    // A vector's elements are its rows.
+    int64_t row_length = columns.empty() ? 1 : tensor->extents[0];
+    int64_t stored_rows = tensor->elements() / row_length;
+    Axis stacked = tensor->dims > 2 && !rows.outer.empty() ? rows.outer[0] : nullptr;
+    if (row_length != elements(columns) || stored_rows != graph::rows(rows) ||
+        (stacked && tensor->extents[size_t(tensor->dims - 1)] != stacked->extent)) {
+        std::string expected = columns.empty() ? "" : "rows of " + in_words(columns) + ", ";
+        throw Error(file.path() + ": tensor " + path + " is " + in_words(*tensor) + ", expected " +
+                    expected + std::to_string(graph::rows(rows)) + " rows" +
+                    (rows.parts.empty() ? " (" + in_words(rows.outer) + ")" : ""));
+    }
+    if (columns.empty() && gguf::traits(tensor->dtype).block != 1)
+        throw Error(file.path() + ": tensor " + path + " is a vector of type " +
+                    std::string(gguf::name(tensor->dtype)) + ", expected F32, F16 or BF16");
+    std::vector<Tensor> found;
+    std::vector<graph::Part> parts = separate(rows);
+    for (size_t i = 0; i < parts.size(); ++i) {
+        std::string name = without_suffix(path);
+        if (parts.size() > 1) name += "." + std::to_string(i);
+        found.push_back(
+            graph.weight(name, tensor->dtype, parts[i].axes, columns,
+                         {.tensor = path, .first = parts[i].first, .strides = parts[i].strides}));
+    }
+    return found;
+}
+
+Tensor Builder::weight(const std::string& path, const Shape& rows, const Shape& columns) {
+    return weights(path, Layout(rows), columns)[0];
+}
+
+Tensor Builder::vector(const std::string& path, const Shape& axes) {
+    return weights(path, Layout(axes), {})[0];
+}
+
+std::string Layer::path(std::string_view name) const {
+    return "blk." + std::to_string(index) + "." + std::string(name);
+}
+
+Axis Layer::axis(std::string_view role, int64_t extent) {
+    return model.graph.axis(path(role), extent);
+}
+
+bool Layer::has(std::string_view name) const { return model.has(path(name)); }
+
+Tensor Layer::weight(std::string_view name, const Shape& rows, const Shape& columns) {
+    return model.weight(path(name) + ".weight", rows, columns);
+}
+
+Tensor Layer::vector(std::string_view name, const Shape& axes) {
+    return model.vector(path(name), axes);
+}
+
+AttentionAxes Layer::attention_axes() {
+    int64_t heads = model.keys.of_layer("attention.head_count", index);
+    int64_t kv_heads = model.keys.of_layer("attention.head_count_kv", index, heads);
+    if (kv_heads < 1 || heads < 1 || heads % kv_heads != 0)
+        throw Error(model.file.path() + ": block " + std::to_string(index) + " has " +
+                    std::to_string(heads) + " heads and " + std::to_string(kv_heads) +
+                    " kv heads, expected a multiple");
+    int64_t d = model.keys.integer("attention.key_length", model.embd->extent / heads);
+    if (d < 1)
+        throw Error(model.file.path() + ": the size of a head is " + std::to_string(d) +
+                    ", expected at least 1");
+    return {axis("kv_heads", kv_heads), axis("q_per_kv", heads / kv_heads), axis("d", d)};
+}
+
+Cache Layer::cache(const AttentionAxes& axes) {
+    const Options& options = model.options;
+    Shape rows{model.graph.axis("slots", options.slots), axes.kv_heads,
+               model.graph.axis("cells", options.context)};
+    return {model.graph.state(path("k_cache"), options.key_type, rows, {axes.d}),
+            model.graph.state(path("v_cache"), options.value_type, rows, {axes.d})};
+}
+
+}  // namespace tandem::model

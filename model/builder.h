@@ -1,0 +1,77 @@
+// What an architecture file builds with: hyperparameters, axes, and weights found by name and
+// checked against the shape that the axes promise.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "gguf/file.h"
+#include "graph/layout.h"
+#include "graph/ops.h"
+#include "graph/rope.h"
+#include "model/architecture.h"
+#include "model/hyperparameters.h"
+
+namespace tandem::model {
+
+using graph::Axis;
+using graph::Cache;
+using graph::Graph;
+using graph::Layout;
+using graph::Rope;
+using graph::Shape;
+using graph::Tensor;
+
+// Query heads come in groups that share a key and value head; d is the size of a head.
+struct AttentionAxes {
+    Axis kv_heads, q_per_kv, d;
+};
+
+class Builder;
+
+// One block of the model: names within "blk.<index>.".
+class Layer {
+  public:
+    Layer(Builder& model, int index) : model(model), index(index) {}
+    Builder& model;
+    const int index;
+
+    Axis axis(std::string_view role, int64_t extent);
+    AttentionAxes attention_axes();
+    // As Builder's, with the block's prefix: weight("attn_q", ...) is "blk.3.attn_q.weight".
+    Tensor weight(std::string_view name, const Shape& rows, const Shape& columns);
+    Tensor vector(std::string_view name, const Shape& axes);
+    bool has(std::string_view name) const;  // full name after the prefix: "attn_q.bias"
+    std::string path(std::string_view name) const;
+    Cache cache(const AttentionAxes& axes);
+};
+
+class Builder {
+  public:
+    Builder(const gguf::File& file, const Options& options, Graph& graph);
+
+    const gguf::File& file;
+    const Options& options;
+    const Hyperparameters keys;
+    Graph& graph;
+    Axis embd, vocab;
+    double epsilon;       // of every RMS norm
+    Rope rope;            // set by the architecture
+    Tensor rope_factors;  // empty without rope_freqs.weight and the like
+    Tensor positions();   // [tokens]
+    int layers() const;   // blocks to execute
+    // Announces block `index`: what is said from now on belongs to it.
+    Layer layer(int index);
+
+    // The tensor `path` with rows over `rows` (nested at will: see Layout) and the columns, which
+    // are contracted and lie in a row; one weight for each innermost part. Throws Error when it is
+    // missing or has another shape.
+    std::vector<Tensor> weights(const std::string& path, const Layout& rows, const Shape& columns);
+    Tensor weight(const std::string& path, const Shape& rows, const Shape& columns);
+    // A vector over axes: a norm, a bias. `weights` of it are ranges of its elements.
+    Tensor vector(const std::string& path, const Shape& axes);
+    bool has(std::string_view path) const { return file.find(path) != nullptr; }
+};
+
+}  // namespace tandem::model

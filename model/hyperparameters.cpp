@@ -1,0 +1,83 @@
+#include "model/hyperparameters.h"
+
+#include "gguf/error.h"
+
+namespace tandem::model {
+
+namespace {
+
+// Metadata errors say what is wrong with a key; only here is known whose key it is.
+template <typename Read>
+auto with_path(const gguf::File& file, Read read) {
+    try {
+        return read();
+    } catch (const Error& error) {
+        throw Error(file.path() + ": " + error.what());
+    }
+}
+
+}  // namespace
+
+Hyperparameters::Hyperparameters(const gguf::File& file) : file_(file) {
+    auto name = with_path(file, [&] { return file.metadata().text("general.architecture"); });
+    if (!name)
+        throw Error(file.path() +
+                    ": no key general.architecture: this is not a model (an adapter or a "
+                    "vocabulary, perhaps)");
+    architecture_ = *name;
+}
+
+std::string Hyperparameters::full(std::string_view key) const {
+    return architecture_ + "." + std::string(key);
+}
+
+void Hyperparameters::missing(std::string_view key) const {
+    throw Error(file_.path() + ": the required key " + full(key) +
+                " is missing: the file was made by an incomplete or very old converter");
+}
+
+int64_t Hyperparameters::integer(std::string_view key) const {
+    auto value = with_path(file_, [&] { return file_.metadata().integer(full(key)); });
+    if (!value) missing(key);
+    return *value;
+}
+
+int64_t Hyperparameters::integer(std::string_view key, int64_t fallback) const {
+    return with_path(file_, [&] { return file_.metadata().integer(full(key)); }).value_or(fallback);
+}
+
+double Hyperparameters::real(std::string_view key) const {
+    auto value = with_path(file_, [&] { return file_.metadata().real(full(key)); });
+    if (!value) missing(key);
+    return *value;
+}
+
+double Hyperparameters::real(std::string_view key, double fallback) const {
+    return with_path(file_, [&] { return file_.metadata().real(full(key)); }).value_or(fallback);
+}
+
+bool Hyperparameters::boolean(std::string_view key, bool fallback) const {
+    return with_path(file_, [&] { return file_.metadata().boolean(full(key)); }).value_or(fallback);
+}
+
+std::string Hyperparameters::text(std::string_view key, std::string_view fallback) const {
+    return with_path(file_, [&] { return file_.metadata().text(full(key)); })
+        .value_or(std::string(fallback));
+}
+
+int64_t Hyperparameters::of_layer(std::string_view key, int layer,
+                                  std::optional<int64_t> fallback) const {
+    auto values = with_path(file_, [&] { return file_.metadata().integers(full(key)); });
+    if (values.empty()) {
+        if (!fallback) missing(key);
+        return *fallback;
+    }
+    if (values.size() == 1) return values[0];
+    int64_t blocks = integer("block_count");
+    if (int64_t(values.size()) != blocks)
+        throw Error(file_.path() + ": key " + full(key) + " has " + std::to_string(values.size()) +
+                    " values, expected one or " + std::to_string(blocks) + " (one per block)");
+    return values[size_t(layer)];
+}
+
+}  // namespace tandem::model

@@ -1,0 +1,36 @@
+// The `{architecture}.*` keys of a file's metadata, read by the part after the dot.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "gguf/file.h"
+
+namespace tandem::model {
+
+class Hyperparameters {
+  public:
+    explicit Hyperparameters(const gguf::File& file);
+
+    const std::string& architecture() const { return architecture_; }
+    // Without a fallback the key is required: Error names the file and the key.
+    int64_t integer(std::string_view key) const;
+    int64_t integer(std::string_view key, int64_t fallback) const;
+    double real(std::string_view key) const;
+    double real(std::string_view key, double fallback) const;
+    bool boolean(std::string_view key, bool fallback) const;
+    std::string text(std::string_view key, std::string_view fallback) const;
+    // One value for all layers, or one per block.
+    int64_t of_layer(std::string_view key, int layer, std::optional<int64_t> fallback = {}) const;
+
+  private:
+    std::string full(std::string_view key) const;
+    [[noreturn]] void missing(std::string_view key) const;
+
+    const gguf::File& file_;
+    std::string architecture_;
+};
+
+}  // namespace tandem::model
