@@ -36,9 +36,9 @@ Axis Graph::axis(const std::string& name, int64_t extent) {
     return &axes_.emplace_back(AxisDefinition{name, extent});
 }
 
-void Graph::begin_head() {
-    layers_ = ++layer_;
-    head_begin_ = nodes_.size();
+void Graph::begin_layer(int layer) {
+    layer_ = layer;
+    last_layer_ = std::max(last_layer_, layer);
 }
 
 Tensor Graph::add(Value value) {

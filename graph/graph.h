@@ -53,9 +53,10 @@ class Graph {
     Axis axis(const std::string& name, int64_t extent);
 
     // Values and nodes belong to the layer that was announced last: -1 the embedding, 0 ... the
-    // blocks; the head begins with the first node announced by begin_head().
-    void begin_layer(int layer) { layer_ = layer; }
-    void begin_head();
+    // blocks, then the head.
+    void begin_layer(int layer);
+    // The nodes from here on run over the wanted rows only, in a program of their own.
+    void begin_head() { head_begin_ = nodes_.size(); }
 
     // `shape` is row_axes + column_axes; a second mention of the same rows gives the same value.
     Tensor weight(std::string name, gguf::DType dtype, const Shape& row_axes,
@@ -73,7 +74,7 @@ class Graph {
     const Value& value(int id) const { return values_[size_t(id)]; }
     std::span<const Node> nodes() const { return nodes_; }
     size_t head_begin() const { return head_begin_; }  // index of the head's first node
-    int layers() const { return layers_; }             // blocks; also the layer number of the head
+    int layers() const { return last_layer_; }         // blocks; also the layer number of the head
     Tensor result() const { return result_; }
     // Indices of the nodes that read a value.
     std::vector<int> readers(int value) const;
@@ -86,7 +87,7 @@ class Graph {
     std::vector<Node> nodes_;
     Axis tokens_, rows_;
     int layer_ = -1;
-    int layers_ = 0;
+    int last_layer_ = -1;
     size_t head_begin_ = 0;
     Tensor result_;
 };

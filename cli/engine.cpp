@@ -1,0 +1,101 @@
+#include "cli/engine.h"
+
+#include <algorithm>
+#include <future>
+
+#include "gguf/error.h"
+#include "parallel/communicator/host.h"
+#include "parallel/load.h"
+
+namespace tandem::cli {
+
+using namespace parallel;
+
+namespace {
+
+DeviceTable table_of(const std::vector<std::unique_ptr<kernels::Device>>& devices,
+                     const EngineOptions& options) {
+    DeviceTable table;
+    if (options.device_table) {
+        table = read_device_table(*options.device_table);
+        if (table.size() != devices.size())
+            throw Error("device table " + options.device_table->string() + " has " +
+                        std::to_string(table.size()) + " devices, -dev names " +
+                        std::to_string(devices.size()));
+    } else {
+        for (const auto& device : devices)
+            table.devices.push_back({.name = device->description().name,
+                                     .free_bytes = device->description().free_bytes});
+        table.links.assign(devices.size(), std::vector<Link>(devices.size()));
+    }
+    for (size_t i = 0; i < devices.size(); ++i) {
+        table.devices[i].device = devices[i].get();
+        table.devices[i].rounding = devices[i]->description().rounding;
+    }
+    return table;
+}
+
+std::string mebibytes(int64_t bytes) {
+    return std::to_string((bytes + (1 << 20) - 1) >> 20) + " MiB";
+}
+
+void require_memory(const Blueprint& blueprint) {
+    for (size_t i = 0; i < blueprint.devices.size(); ++i) {
+        int64_t needed = blueprint.weights[i] + blueprint.states[i] + blueprint.scratch[i];
+        int64_t free = blueprint.table.devices[i].free_bytes;
+        if (needed <= free) continue;
+        throw Error("device " + blueprint.table.devices[i].name + " needs " + mebibytes(needed) +
+                    " (weights " + mebibytes(blueprint.weights[i]) + ", cache " +
+                    mebibytes(blueprint.states[i]) + ", scratch " +
+                    mebibytes(blueprint.scratch[i]) + ") and has " + mebibytes(free) +
+                    " free: try a shorter context (-c), a smaller cache type (-ctk q8_0 -ctv "
+                    "q8_0), more devices (-dev) or another ratio (-ts)");
+    }
+}
+
+}  // namespace
+
+std::unique_ptr<Blueprint> make_blueprint(const gguf::File& file, const EngineOptions& options) {
+    auto blueprint = std::make_unique<Blueprint>();
+    blueprint->graph = model::build(file, options.model);
+    blueprint->devices = kernels::make_devices(options.devices, options.threads);
+    blueprint->table = table_of(blueprint->devices, options);
+    const graph::Graph& graph = *blueprint->graph;
+    blueprint->plan = make_plan(graph, blueprint->table, options.plan);
+    blueprint->placed = propagate(graph, blueprint->plan, blueprint->table);
+    blueprint->weights = weight_bytes(graph, blueprint->plan, blueprint->table);
+    blueprint->states = state_bytes(graph, blueprint->plan, blueprint->table);
+    for (size_t i = 0; i < blueprint->table.size(); ++i) {
+        blueprint->programs.push_back(make_programs(blueprint->placed, int(i), options.plan.bucket,
+                                                    blueprint->devices[i]->kernels()));
+        const Programs& programs = blueprint->programs.back();
+        blueprint->scratch.push_back(programs.arena_bytes + 2 * programs.sending_bytes +
+                                     programs.landing_bytes);
+    }
+    return blueprint;
+}
+
+Engine::Engine(const gguf::File& file, const EngineOptions& options, const Progress& progress)
+    : blueprint_(make_blueprint(file, options)) {
+    require_memory(*blueprint_);
+    std::atomic<int64_t> done = 0;
+    std::atomic<bool> cancelled = false;
+    int64_t total = bytes_to_load(*blueprint_->graph, blueprint_->plan);
+    auto loading = std::async(std::launch::async, [&] {
+        load(file, *blueprint_->graph, blueprint_->plan, blueprint_->devices, done, cancelled);
+    });
+    while (loading.wait_for(std::chrono::milliseconds(50)) != std::future_status::ready)
+        if (progress && !progress(done, total)) cancelled = true;
+    loading.get();
+    if (progress) progress(total, total);
+    bool share_cores =
+        std::any_of(blueprint_->devices.begin(), blueprint_->devices.end(),
+                    [](const auto& device) { return device->description().shares_cores; });
+    auto communicator = std::make_unique<HostCommunicator>(
+        blueprint_->placed, blueprint_->devices.size(), options.wire, !share_cores);
+    executor_ =
+        std::make_unique<Executor>(blueprint_->placed, blueprint_->devices, blueprint_->programs,
+                                   std::move(communicator), options.plan.bucket);
+}
+
+}  // namespace tandem::cli

@@ -1,0 +1,58 @@
+// One model on one set of devices: the whole chain from a file to logits.
+#pragma once
+
+#include <atomic>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "gguf/file.h"
+#include "kernels/devices.h"
+#include "model/architecture.h"
+#include "parallel/executor.h"
+#include "parallel/plan.h"
+#include "parallel/propagate.h"
+
+namespace tandem::cli {
+
+struct EngineOptions {
+    model::Options model;
+    std::vector<std::string> devices{"reference"};
+    int threads = 0;
+    parallel::PlanOptions plan;
+    std::optional<std::filesystem::path> device_table;
+    parallel::Wire wire = parallel::Wire::F32;
+};
+
+// Everything before a byte is loaded: what `plan` prints, and what the engine is built on.
+struct Blueprint {
+    std::unique_ptr<graph::Graph> graph;
+    std::vector<std::unique_ptr<kernels::Device>> devices;  // empty where only a table is known
+    parallel::DeviceTable table;
+    parallel::Plan plan;
+    parallel::Placed placed;
+    std::vector<parallel::Programs> programs;  // of each device
+    // Bytes per device.
+    std::vector<int64_t> weights, states, scratch;
+};
+std::unique_ptr<Blueprint> make_blueprint(const gguf::File& file, const EngineOptions& options);
+
+class Engine {
+  public:
+    // Loads the model. `progress(done, total)` is called now and then with bytes of the file, and
+    // may return false to give up. Throws Error, also when the devices have too little memory.
+    using Progress = std::function<bool(int64_t done, int64_t total)>;
+    Engine(const gguf::File& file, const EngineOptions& options, const Progress& progress = {});
+
+    parallel::Executor& executor() { return *executor_; }
+    const Blueprint& blueprint() const { return *blueprint_; }
+
+  private:
+    std::unique_ptr<Blueprint> blueprint_;
+    std::unique_ptr<parallel::Executor> executor_;
+};
+
+}  // namespace tandem::cli

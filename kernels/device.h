@@ -1,0 +1,96 @@
+// A device holds its part of one model and runs recorded launches on it. Devices know nothing of
+// each other: what they exchange lies in memory that a communicator gives.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "gguf/dtype.h"
+#include "graph/step.h"
+#include "kernels/kernel.h"
+
+namespace tandem::kernels {
+
+struct Description {
+    std::string name;      // as the user wrote it: "cpu:0-3"
+    std::string kind;      // "cpu", "reference"
+    std::string features;  // "avx512-vnni, 4 threads"
+    // Devices with the same text give the same bits for the same inputs.
+    std::string rounding;
+    int64_t total_bytes = 0, free_bytes = 0;
+    bool shares_cores = false;  // with another device of the run, so that spinning would starve it
+};
+
+// What the hardware allows, whatever the kernels make of it.
+struct Limits {
+    double bytes_per_second = 0;          // streaming reads of memory that no cache holds
+    double multiply_adds_per_second = 0;  // 8-bit integer products, or f32 where there are none
+};
+
+// The rows of a weight's local part, as the file stores them.
+struct WeightSource {
+    gguf::DType dtype;
+    graph::Use use;
+    int64_t matrices = 1;  // a stack of experts, one after another
+    int64_t rows = 0;      // of each matrix
+    int64_t columns = 0;   // elements of a row
+    // The bytes of local row `row` (over all matrices); assembled in `scratch` (one row long) where
+    // the file has them in pieces. Safe from several threads.
+    std::function<const std::byte*(int64_t row, std::byte* scratch)> row;
+};
+
+// A replayable run of launches between two exchanges.
+class Recording {
+  public:
+    virtual ~Recording() = default;
+};
+
+// Memory that launches of a recording find outside the device.
+struct Bindings {
+    std::byte* sending = nullptr;
+    std::byte* landing = nullptr;
+    const std::atomic<bool>* cancelled = nullptr;  // checked between launches
+};
+
+class Device {
+  public:
+    virtual ~Device() = default;
+
+    virtual const Description& description() const = 0;
+    // Measured anew, in about a second.
+    virtual Limits measure_limits() = 0;
+    // In order of preference; every operation is claimed by one of them.
+    virtual std::span<const Kernel> kernels() const = 0;
+
+    // A packing is chosen once per type and use, before any program. Bytes of a packed weight, and
+    // the number of rows that are packed together: bounds between devices are best multiples of it.
+    virtual int64_t packed_bytes(gguf::DType dtype, graph::Use use, int64_t matrices, int64_t rows,
+                                 int64_t columns) const = 0;
+    virtual int64_t row_multiple(gguf::DType dtype, graph::Use use) const = 0;
+
+    // Loading, in any order; `progress` counts bytes of the file as they are read.
+    virtual void load_weight(int value, const WeightSource& source,
+                             std::atomic<int64_t>& progress) = 0;
+    virtual void make_state(int value, gguf::DType dtype, int64_t rows, int64_t columns) = 0;
+    virtual void make_arena(int64_t bytes) = 0;
+    // Where exchanges reach the arena's values.
+    virtual std::byte* arena() = 0;
+
+    // The inputs that launches read. They are rewritten in place between steps; `capacity` is the
+    // largest number of tokens.
+    virtual void reserve_inputs(int64_t capacity) = 0;
+    virtual graph::StepInputs& inputs() = 0;
+
+    virtual std::unique_ptr<Recording> record(std::span<const Launch> launches,
+                                              const Bindings& bindings) = 0;
+    // Starts a replay once the device's timeline has reached `wait`, and returns; the timeline
+    // reaches `signal` when it is done. A CPU works in the calling thread and returns when done.
+    virtual void play(Recording& recording, uint64_t wait, uint64_t signal) = 0;
+    virtual void wait(uint64_t value) = 0;
+};
+
+}  // namespace tandem::kernels

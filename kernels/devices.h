@@ -1,0 +1,18 @@
+// Devices by name: "reference", "cpu" (all cores), "cpu:0", "cpu:0-3". A name may be repeated, or
+// cores divided, to make several devices of one machine.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "kernels/device.h"
+
+namespace tandem::kernels {
+
+// `threads` bounds the team of each CPU device; 0: one thread per core of its set. Free memory of
+// the host is divided among its devices. Throws Error naming the devices that exist.
+std::vector<std::unique_ptr<Device>> make_devices(const std::vector<std::string>& names,
+                                                  int threads = 0);
+
+}  // namespace tandem::kernels

@@ -1,0 +1,49 @@
+#include "kernels/host.h"
+
+#include <sched.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <string>
+#include <thread>
+
+namespace tandem::kernels {
+
+namespace {
+
+// A line of /proc/meminfo, in bytes; -1 where there is none.
+int64_t memory_line(const std::string& name) {
+    std::ifstream in("/proc/meminfo");
+    std::string key, unit;
+    int64_t kilobytes = 0;
+    while (in >> key >> kilobytes) {
+        if (key == name + ":") return kilobytes * 1024;
+        std::getline(in, unit);
+    }
+    return -1;
+}
+
+}  // namespace
+
+int64_t total_memory() { return int64_t(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE); }
+
+int64_t free_memory() {
+    int64_t available = memory_line("MemAvailable");
+    return available >= 0 ? available
+                          : int64_t(sysconf(_SC_AVPHYS_PAGES)) * sysconf(_SC_PAGESIZE);
+}
+
+std::vector<int> usable_cores() {
+    std::vector<int> cores;
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    if (sched_getaffinity(0, sizeof set, &set) == 0)
+        for (int core = 0; core < CPU_SETSIZE; ++core)
+            if (CPU_ISSET(core, &set)) cores.push_back(core);
+    if (cores.empty())
+        for (unsigned core = 0; core < std::max(1u, std::thread::hardware_concurrency()); ++core)
+            cores.push_back(int(core));
+    return cores;
+}
+
+}  // namespace tandem::kernels

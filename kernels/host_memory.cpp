@@ -1,0 +1,85 @@
+#include "kernels/host_memory.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "gguf/error.h"
+
+namespace tandem::kernels {
+
+graph::View Addresses::view(const Operand& operand) const {
+    graph::View view = operand.view;
+    switch (operand.where) {
+        case Where::Nowhere:
+            return view;
+        case Where::Weight:
+            view.data = weights.at(operand.value).data() + operand.offset;
+            break;
+        case Where::State:
+            view.data = states.at(operand.value).data();
+            break;
+        case Where::Arena:
+            view.data = arena + operand.offset;
+            break;
+        case Where::Sending:
+            view.data = bindings.sending + operand.offset;
+            break;
+        case Where::Landing:
+            view.data = bindings.landing + operand.offset;
+            break;
+        case Where::Input: {
+            // "ids" and "positions" run over tokens, "rows" over rows.
+            const bool rows = operand.view.axes[0]->name == "rows";
+            auto& field =
+                rows ? inputs.rows : (operand.input == "ids" ? inputs.ids : inputs.positions);
+            view.data = reinterpret_cast<std::byte*>(field.data());
+            break;
+        }
+    }
+    return view;
+}
+
+void reserve(graph::StepInputs& inputs, int64_t capacity) {
+    inputs.ids.reserve(size_t(capacity));
+    inputs.positions.reserve(size_t(capacity));
+    inputs.rows.reserve(size_t(capacity));
+}
+
+void set_live_extents(graph::View& view, const graph::StepInputs& inputs) {
+    for (size_t i = 0; i < view.axes.size(); ++i)
+        if (view.axes[i]->live())
+            view.extents[i] =
+                view.axes[i]->name == "rows" ? int64_t(inputs.rows.size()) : inputs.tokens();
+}
+
+int64_t plain_bytes(gguf::DType dtype, graph::Use use, int64_t rows, int64_t columns) {
+    if (use == graph::Use::Vector) return rows * columns * int64_t(sizeof(float));
+    return rows * gguf::row_bytes(dtype, columns);
+}
+
+Buffer load_plain(const WeightSource& source, std::atomic<int64_t>& progress) {
+    int64_t rows = source.matrices * source.rows;
+    int64_t row_bytes = gguf::row_bytes(source.dtype, source.columns);
+    Buffer buffer(plain_bytes(source.dtype, source.use, rows, source.columns));
+    std::vector<std::byte> scratch(static_cast<size_t>(row_bytes));
+    for (int64_t row = 0; row < rows; ++row) {
+        const std::byte* bytes = source.row(row, scratch.data());
+        if (source.use == graph::Use::Vector)
+            gguf::decode_row(source.dtype, bytes,
+                             {reinterpret_cast<float*>(buffer.data()) + row * source.columns,
+                              size_t(source.columns)});
+        else
+            std::memcpy(buffer.data() + row * row_bytes, bytes, size_t(row_bytes));
+        progress += row_bytes;
+    }
+    return buffer;
+}
+
+Buffer make_plain_state(gguf::DType dtype, int64_t rows, int64_t columns) {
+    int64_t bytes = rows * gguf::row_bytes(dtype, columns);
+    Buffer buffer(bytes);
+    std::memset(buffer.data(), 0, size_t(bytes));
+    return buffer;
+}
+
+}  // namespace tandem::kernels

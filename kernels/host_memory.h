@@ -1,0 +1,35 @@
+// What devices in host memory share: resolving operands to addresses, and keeping weights as the
+// file stores them.
+#pragma once
+
+#include <map>
+
+#include "kernels/device.h"
+#include "kernels/storage.h"
+
+namespace tandem::kernels {
+
+// Where operands of the several kinds begin.
+struct Addresses {
+    const std::map<int, Buffer>& weights;
+    const std::map<int, Buffer>& states;
+    std::byte* arena;
+    graph::StepInputs& inputs;
+    Bindings bindings;
+
+    // The operand's view with its data; null for one left out.
+    graph::View view(const Operand& operand) const;
+};
+
+// Gives the vectors room, so that their data stays in place.
+void reserve(graph::StepInputs& inputs, int64_t capacity);
+
+// Live counts of a step, put into the extents of a view.
+void set_live_extents(graph::View& view, const graph::StepInputs& inputs);
+
+// Bytes of a weight kept as the file stores it: vectors as f32, the rest row by row.
+int64_t plain_bytes(gguf::DType dtype, graph::Use use, int64_t rows, int64_t columns);
+Buffer load_plain(const WeightSource& source, std::atomic<int64_t>& progress);
+Buffer make_plain_state(gguf::DType dtype, int64_t rows, int64_t columns);
+
+}  // namespace tandem::kernels

@@ -1,0 +1,91 @@
+#include "kernels/reference/device.h"
+
+#include <chrono>
+
+#include "kernels/host_memory.h"
+
+namespace tandem::kernels {
+
+namespace {
+
+const Kernel table[] = {
+    {.name = "reference", .claim = [](std::span<const Operation>) { return size_t(1); }},
+};
+
+struct ReferenceCall {
+    const graph::Node* node;
+    std::vector<graph::View> inputs;
+    graph::View output;
+};
+
+struct ReferenceRecording final : Recording {
+    std::vector<ReferenceCall> calls;
+    const std::atomic<bool>* cancelled = nullptr;
+};
+
+}  // namespace
+
+ReferenceDevice::ReferenceDevice(std::string name, int64_t free_bytes) {
+    description_ = {.name = std::move(name),
+                    .kind = "reference",
+                    .features = "1 thread",
+                    .rounding = "reference",
+                    .total_bytes = free_bytes,
+                    .free_bytes = free_bytes};
+}
+
+// One plain loop over memory: an oracle has no speed to speak of.
+Limits ReferenceDevice::measure_limits() {
+    std::vector<float> values(size_t(1) << 22, 1.0f);
+    auto start = std::chrono::steady_clock::now();
+    double sum = 0;
+    for (float value : values) sum += double(value) * value;
+    double seconds =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    double rate = sum / seconds;  // the sum counts the values
+    return {.bytes_per_second = rate * sizeof(float), .multiply_adds_per_second = rate};
+}
+
+std::span<const Kernel> ReferenceDevice::kernels() const { return table; }
+
+int64_t ReferenceDevice::packed_bytes(gguf::DType dtype, graph::Use use, int64_t matrices,
+                                      int64_t rows, int64_t columns) const {
+    return plain_bytes(dtype, use, matrices * rows, columns);
+}
+
+void ReferenceDevice::load_weight(int value, const WeightSource& source,
+                                  std::atomic<int64_t>& progress) {
+    weights_[value] = load_plain(source, progress);
+}
+
+void ReferenceDevice::make_state(int value, gguf::DType dtype, int64_t rows, int64_t columns) {
+    states_[value] = make_plain_state(dtype, rows, columns);
+}
+
+void ReferenceDevice::reserve_inputs(int64_t capacity) { reserve(inputs_, capacity); }
+
+std::unique_ptr<Recording> ReferenceDevice::record(std::span<const Launch> launches,
+                                                   const Bindings& bindings) {
+    auto recording = std::make_unique<ReferenceRecording>();
+    recording->cancelled = bindings.cancelled;
+    Addresses addresses{weights_, states_, arena_.data(), inputs_, bindings};
+    for (const Launch& launch : launches) {
+        const Operation& operation = launch.operations[0];
+        ReferenceCall call{.node = operation.node, .output = addresses.view(operation.output)};
+        for (const Operand& input : operation.inputs) call.inputs.push_back(addresses.view(input));
+        recording->calls.push_back(std::move(call));
+    }
+    return recording;
+}
+
+void ReferenceDevice::play(Recording& recording, uint64_t, uint64_t) {
+    auto& replayed = static_cast<ReferenceRecording&>(recording);
+    for (ReferenceCall& call : replayed.calls) {
+        if (replayed.cancelled->load(std::memory_order_relaxed)) return;
+        for (graph::View& input : call.inputs) set_live_extents(input, inputs_);
+        set_live_extents(call.output, inputs_);
+        call.node->op->reference({*call.node, call.inputs, call.output, inputs_});
+    }
+}
+
+}  // namespace tandem::kernels

@@ -1,0 +1,52 @@
+// How devices exchange values. One communicator serves all devices of a run; each device's thread
+// calls it in the order of its program, and calls of one exchange meet by its sequence number, so a
+// device may be a step ahead of those that read from it.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string_view>
+
+#include "kernels/device.h"
+#include "parallel/program.h"
+#include "parallel/project.h"
+
+namespace tandem::parallel {
+
+// The type in which addends travel: they are rounded to it, the sum is made in f32. All else
+// travels as it is.
+enum class Wire { F32, F16, BF16 };
+Wire wire_from_name(std::string_view name);  // Error naming the types that exist
+
+// Live extents of a run.
+struct Counts {
+    int64_t tokens = 0, rows = 0;
+};
+
+class Communicator {
+  public:
+    virtual ~Communicator() = default;
+
+    // Memory that the device's launches and exchanges use; Sending memory has two slots.
+    virtual void reserve(int device, int64_t sending_bytes, int64_t landing_bytes) = 0;
+    virtual std::byte* sending(int device, int slot) = 0;
+    virtual std::byte* landing(int device) = 0;
+
+    // Returns when the slot that run `sequence` of a program writes to is free: all that
+    // the device sent two runs before has been read.
+    virtual void begin(const Program& program, uint32_t sequence) = 0;
+    // Returns when all that was sent in run `sequence` of `exchange` has been read.
+    virtual void reuse(int exchange, uint32_t sequence) = 0;
+    // The device's part of an exchange: publishes what it sends, then waits for the others and
+    // fills what it receives. `arena` is where its operands of that kind lie.
+    virtual void run(int device, const Meeting& meeting, uint32_t sequence, Counts counts,
+                     std::byte* arena) = 0;
+    // The caller's side of the exchange that fetches the logits: fills [rows vocab].
+    virtual void fetch(int exchange, uint32_t sequence, Counts counts, std::span<float> logits) = 0;
+
+    // After an error: every wait, now and later, throws. Nothing hangs.
+    virtual void poison() = 0;
+};
+
+}  // namespace tandem::parallel

@@ -1,0 +1,108 @@
+#include "parallel/communicator/box.h"
+
+#include <cstring>
+
+#include "gguf/error.h"
+#include "gguf/half.h"
+
+namespace tandem::parallel {
+
+std::vector<int64_t> live_extents(const graph::View& view, Counts counts) {
+    std::vector<int64_t> extents = view.extents;
+    for (size_t i = 0; i < extents.size(); ++i)
+        if (view.axes[i]->live())
+            extents[i] = view.axes[i]->name == "rows" ? counts.rows : counts.tokens;
+    return extents;
+}
+
+int64_t wire_bytes(Wire wire) { return wire == Wire::F32 ? 4 : 2; }
+
+void to_wire(Wire wire, const float* from, std::byte* to, int64_t count) {
+    auto* half = reinterpret_cast<uint16_t*>(to);
+    switch (wire) {
+        case Wire::F32:
+            std::memcpy(to, from, size_t(count) * 4);
+            return;
+        case Wire::F16:
+            for (int64_t i = 0; i < count; ++i) half[i] = gguf::f32_to_f16(from[i]);
+            return;
+        case Wire::BF16:
+            for (int64_t i = 0; i < count; ++i) half[i] = gguf::f32_to_bf16(from[i]);
+            return;
+    }
+}
+
+namespace {
+
+template <typename Use>
+void each_from_wire(Wire wire, const std::byte* from, int64_t count, Use use) {
+    auto* single = reinterpret_cast<const float*>(from);
+    auto* half = reinterpret_cast<const uint16_t*>(from);
+    switch (wire) {
+        case Wire::F32:
+            for (int64_t i = 0; i < count; ++i) use(i, single[i]);
+            return;
+        case Wire::F16:
+            for (int64_t i = 0; i < count; ++i) use(i, gguf::f16_to_f32(half[i]));
+            return;
+        case Wire::BF16:
+            for (int64_t i = 0; i < count; ++i) use(i, gguf::bf16_to_f32(half[i]));
+            return;
+    }
+}
+
+// Calls visit(index) for every index of all axes but the last.
+template <typename Visit>
+void each_row(const std::vector<int64_t>& extents, Visit visit) {
+    for (int64_t extent : extents)
+        if (extent == 0) return;
+    std::vector<int64_t> index(extents.size(), 0);
+    while (true) {
+        visit(index);
+        size_t i = extents.size() - 1;
+        while (i > 0 && ++index[i - 1] == extents[i - 1]) index[--i] = 0;
+        if (i == 0) return;
+    }
+}
+
+}  // namespace
+
+void from_wire(Wire wire, const std::byte* from, float* to, int64_t count) {
+    each_from_wire(wire, from, count, [to](int64_t i, float value) { to[i] = value; });
+}
+
+void add_from_wire(Wire wire, const std::byte* from, float* to, int64_t count) {
+    each_from_wire(wire, from, count, [to](int64_t i, float value) { to[i] += value; });
+}
+
+void gather_dense(const graph::View& view, const std::vector<int64_t>& extents, const float* from,
+                  float* to) {
+    if (extents.empty()) {
+        *to = *from;
+        return;
+    }
+    int64_t stride = view.strides.back();
+    each_row(extents, [&](const std::vector<int64_t>& index) {
+        int64_t at = 0;
+        for (size_t i = 0; i + 1 < extents.size(); ++i) at += index[i] * view.strides[i];
+        for (int64_t i = 0; i < extents.back(); ++i) *to++ = from[at + i * stride];
+    });
+}
+
+void place_range(const graph::View& range, const std::vector<int64_t>& range_extents,
+                 const std::byte* from, const graph::View& whole, float* to) {
+    if (range_extents.empty()) {
+        std::memcpy(to, from, 4);
+        return;
+    }
+    size_t length = size_t(range_extents.back()) * 4;
+    each_row(range_extents, [&](const std::vector<int64_t>& index) {
+        int64_t at = 0;
+        for (size_t i = 0; i < index.size(); ++i)
+            at += (index[i] + range.begins[i] - whole.begins[i]) * whole.strides[i];
+        std::memcpy(to + at, from, length);
+        from += length;
+    });
+}
+
+}  // namespace tandem::parallel

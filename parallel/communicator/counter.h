@@ -1,0 +1,34 @@
+// A number that grows, and threads that wait for it: the only way in which the threads of a run
+// meet.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+namespace tandem::parallel {
+
+// Thrown by waits after poison(); the error itself is with the one who poisoned.
+struct Poisoned {};
+
+class Counter {
+  public:
+    void advance(uint32_t value) {
+        value_.store(value, std::memory_order_release);
+        value_.notify_all();
+    }
+
+    // Returns when the number has reached `target`. Spins for a while first, unless threads share
+    // cores, where whoever is waited for would lose the time.
+    void wait(uint32_t target, bool spin, const std::atomic<bool>& poisoned) const;
+
+    // Wakes all waiters, so that they see that the run is poisoned.
+    void wake() {
+        value_.fetch_add(1u << 30);
+        value_.notify_all();
+    }
+
+  private:
+    std::atomic<uint32_t> value_ = 0;
+};
+
+}  // namespace tandem::parallel

@@ -1,0 +1,70 @@
+// The communicator of devices that all reach one host memory: every source writes once, every
+// receiver reads once, contributions are added in rank order, so that all receivers get the same
+// bits and a repeated run gives them again.
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <vector>
+
+#include "parallel/communicator.h"
+#include "parallel/communicator/counter.h"
+
+namespace tandem::parallel {
+
+class HostCommunicator final : public Communicator {
+  public:
+    // `spin`: devices do not share cores.
+    HostCommunicator(const Placed& placed, size_t devices, Wire wire, bool spin);
+
+    void reserve(int device, int64_t sending_bytes, int64_t landing_bytes) override;
+    std::byte* sending(int device, int slot) override;
+    std::byte* landing(int device) override;
+    void begin(const Program& program, uint32_t sequence) override;
+    void reuse(int exchange, uint32_t sequence) override;
+    void run(int device, const Meeting& meeting, uint32_t sequence, Counts counts,
+             std::byte* arena) override;
+    void fetch(int exchange, uint32_t sequence, Counts counts, std::span<float> logits) override;
+    void poison() override;
+
+  private:
+    struct AlignedDelete {
+        void operator()(std::byte* memory) const;
+    };
+    using Block = std::unique_ptr<std::byte[], AlignedDelete>;
+    static Block allocate(int64_t bytes);
+
+    struct Memory {
+        Block sending[2], wire[2], landing;
+    };
+    // What a source offers in one slot: valid once its counter has reached the sequence.
+    struct Offer {
+        const Meeting* meeting = nullptr;
+        int device = 0;
+    };
+    struct Point {  // of one exchange
+        const Exchange* exchange = nullptr;
+        std::vector<Offer> offers[2];    // [slot][source]
+        std::vector<Counter> published;  // [source]
+        std::vector<Counter> consumed;   // [receiver]; the host is the only one of a fetch
+        Point(const Exchange* exchange);
+    };
+
+    Point& point(int exchange);
+    Wire wire(const Point& point) const;
+    void publish(Point& point, int device, const Meeting& meeting, uint32_t sequence, Counts counts,
+                 std::byte* arena);
+    // Fills one receiver's copy of transfer `t`.
+    void assemble(const Point& point, size_t t, int slot, Counts counts, const graph::View& full,
+                  float* destination) const;
+    const std::byte* offered(const Offer& offer, size_t t, int slot, Wire type) const;
+
+    const Placed& placed_;
+    const Wire wire_;
+    const bool spin_;
+    std::vector<Memory> memory_;
+    std::vector<std::unique_ptr<Point>> points_;  // by step of the placed list
+    std::atomic<bool> poisoned_ = false;
+};
+
+}  // namespace tandem::parallel

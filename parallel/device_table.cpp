@@ -1,0 +1,90 @@
+#include "parallel/device_table.h"
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "gguf/error.h"
+
+namespace tandem::parallel {
+
+using nlohmann::json;
+
+namespace {
+
+double positive(const json& entry, const char* key, const std::string& of) {
+    if (!entry.contains(key) || !entry[key].is_number() || !(entry[key].get<double>() >= 0))
+        throw Error(of + " needs a number \"" + key + "\", 0 or more");
+    return entry[key].get<double>();
+}
+
+Link read_link(const json& entry, const std::string& of) {
+    return {positive(entry, "seconds", of), positive(entry, "bytes_per_second", of)};
+}
+
+DeviceTable read(const json& root) {
+    DeviceTable table;
+    if (!root.is_object() || !root.contains("devices") || !root["devices"].is_array() ||
+        root["devices"].empty())
+        throw Error("needs a list \"devices\" with at least one entry");
+    for (const json& entry : root["devices"]) {
+        if (!entry.is_object() || !entry.contains("name") || !entry["name"].is_string())
+            throw Error("every entry of \"devices\" needs a \"name\"");
+        std::string name = entry["name"], of = "device " + name;
+        table.devices.push_back(
+            {.name = name,
+             .free_bytes = int64_t(positive(entry, "free_bytes", of)),
+             .bytes_per_second = positive(entry, "bytes_per_second", of),
+             .multiply_adds_per_second = positive(entry, "multiply_adds_per_second", of),
+             .rounding = entry.value("rounding", "")});
+    }
+    Link all;
+    if (root.contains("link")) all = read_link(root["link"], "\"link\"");
+    table.links.assign(table.size(), std::vector<Link>(table.size(), all));
+    for (const json& entry : root.value("links", json::array())) {
+        if (!entry.contains("between") || !entry["between"].is_array() ||
+            entry["between"].size() != 2)
+            throw Error("every entry of \"links\" needs \"between\" with two device names");
+        Link link = read_link(entry, "a link");
+        for (size_t a = 0; a < table.size(); ++a)
+            for (size_t b = 0; b < table.size(); ++b)
+                if (table.devices[a].name == entry["between"][0] &&
+                    table.devices[b].name == entry["between"][1])
+                    table.links[a][b] = table.links[b][a] = link;
+    }
+    return table;
+}
+
+}  // namespace
+
+DeviceTable read_device_table(const std::filesystem::path& path) {
+    std::ifstream in(path);
+    if (!in) throw Error("cannot read the device table " + path.string());
+    try {
+        return read(json::parse(in));
+    } catch (const json::exception& error) {
+        throw Error("device table " + path.string() + ": " + error.what());
+    } catch (const Error& error) {
+        throw Error("device table " + path.string() + ": " + error.what());
+    }
+}
+
+void write_device_table(const std::filesystem::path& path, const DeviceTable& table) {
+    json root;
+    for (const DeviceRow& row : table.devices)
+        root["devices"].push_back({{"name", row.name},
+                                   {"free_bytes", row.free_bytes},
+                                   {"bytes_per_second", row.bytes_per_second},
+                                   {"multiply_adds_per_second", row.multiply_adds_per_second},
+                                   {"rounding", row.rounding}});
+    root["links"] = json::array();
+    for (size_t a = 0; a < table.size(); ++a)
+        for (size_t b = a + 1; b < table.size(); ++b)
+            root["links"].push_back({{"between", {table.devices[a].name, table.devices[b].name}},
+                                     {"seconds", table.links[a][b].seconds},
+                                     {"bytes_per_second", table.links[a][b].bytes_per_second}});
+    std::ofstream out(path);
+    out << root.dump(2) << "\n";
+    if (!out.flush()) throw Error("cannot write the device table " + path.string());
+}
+
+}  // namespace tandem::parallel

@@ -1,0 +1,43 @@
+// What a plan knows of the devices: a table of numbers, measured by `tandem devices --measure` or
+// given in a file. A plan is a pure function of metadata, flags and this table.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "kernels/device.h"
+
+namespace tandem::parallel {
+
+struct DeviceRow {
+    std::string name;
+    int64_t free_bytes = 0;
+    double bytes_per_second = 0;              // of streaming weights
+    double multiply_adds_per_second = 0;      // of large matrix products
+    std::string rounding;                     // devices with the same text give the same bits
+    const kernels::Device* device = nullptr;  // for packed sizes; null: as in the file
+};
+
+// One exchange between two devices takes `seconds` and moves `bytes_per_second`.
+struct Link {
+    double seconds = 0;
+    double bytes_per_second = 0;
+};
+
+struct DeviceTable {
+    std::vector<DeviceRow> devices;
+    std::vector<std::vector<Link>> links;  // [a][b]
+
+    size_t size() const { return devices.size(); }
+};
+
+// JSON: {"devices": [{"name", "free_bytes", "bytes_per_second", "multiply_adds_per_second"}, ...],
+//        "link": {"seconds", "bytes_per_second"},
+//        "links": [{"between": ["a", "b"], "seconds", "bytes_per_second"}, ...]}
+// "link" is what pairs have that "links" does not name. Throws Error naming the file and the entry.
+DeviceTable read_device_table(const std::filesystem::path& path);
+void write_device_table(const std::filesystem::path& path, const DeviceTable& table);
+
+}  // namespace tandem::parallel

@@ -1,0 +1,199 @@
+#include "parallel/executor.h"
+
+#include <algorithm>
+
+#include "gguf/error.h"
+#include "parallel/communicator/counter.h"
+
+namespace tandem::parallel {
+
+namespace {
+
+uint64_t nanoseconds_since(std::chrono::steady_clock::time_point start) {
+    return uint64_t(std::chrono::duration_cast<std::chrono::nanoseconds>(
+                        std::chrono::steady_clock::now() - start)
+                        .count());
+}
+
+}  // namespace
+
+Executor::Executor(const Placed& placed, std::span<const std::unique_ptr<kernels::Device>> devices,
+                   std::vector<Programs> programs, std::unique_ptr<Communicator> communicator,
+                   int64_t most_tokens)
+    : placed_(placed), communicator_(std::move(communicator)), most_tokens_(most_tokens) {
+    vocab_ = placed.graph->result().shape().back()->extent;
+    for (size_t i = 0; i < placed.steps.size(); ++i)
+        if (auto* exchange = std::get_if<Exchange>(&placed.steps[i]))
+            if (exchange->to_host) fetch_ = int(i);
+    done_.assign(devices.size(), 0);
+    for (size_t i = 0; i < devices.size(); ++i) {
+        Seat& seat = seats_.emplace_back();
+        seat.device = devices[i].get();
+        seat.programs = std::move(programs[i]);
+        seat.device->make_arena(seat.programs.arena_bytes);
+        seat.device->reserve_inputs(most_tokens);
+        communicator_->reserve(int(i), seat.programs.sending_bytes, seat.programs.landing_bytes);
+        for (const Program& program : seat.programs.body)
+            seat.body.push_back(record(seat, int(i), program));
+        for (const Program& program : seat.programs.head)
+            seat.head.push_back(record(seat, int(i), program));
+    }
+    for (size_t i = 0; i < seats_.size(); ++i)
+        seats_[i].thread = std::thread([this, i] { work(int(i)); });
+}
+
+Executor::~Executor() {
+    {
+        std::lock_guard lock(mutex_);
+        stopping_ = true;
+    }
+    cancelled_.store(true);
+    changed_.notify_all();
+    communicator_->poison();
+    for (Seat& seat : seats_) seat.thread.join();
+}
+
+Executor::Recorded Executor::record(Seat& seat, int number, const Program& program) {
+    Recorded recorded{.program = &program};
+    for (int slot : {0, 1})
+        for (const auto& item : program.items)
+            if (auto* segment = std::get_if<Segment>(&item))
+                recorded.segments[slot].push_back(seat.device->record(
+                    segment->launches, {.sending = communicator_->sending(number, slot),
+                                        .landing = communicator_->landing(number),
+                                        .cancelled = &cancelled_}));
+    return recorded;
+}
+
+Ticket Executor::submit(graph::StepInputs inputs) {
+    throw_if_failed();
+    check(inputs.tokens() > 0 && inputs.tokens() <= most_tokens_,
+          "a step has tokens, and no more than were planned for");
+    std::lock_guard lock(mutex_);
+    steps_.push_back(std::move(inputs));
+    changed_.notify_all();
+    return first_ + steps_.size() - 1;
+}
+
+void Executor::wait(Ticket ticket, const Sink& sink) {
+    try {
+        while (true) {
+            const graph::StepInputs* step = nullptr;
+            Ticket number;
+            {
+                std::lock_guard lock(mutex_);
+                check(ticket < first_ + steps_.size(),
+                      "a step is submitted before it is waited for");
+                if (ticket < first_) return;
+                step = &steps_.front();
+                number = first_;
+            }
+            int64_t rows = int64_t(step->rows.size());
+            std::vector<float> logits;
+            for (int64_t first = 0; first < rows; first += head_rows) {
+                int64_t count = std::min(head_rows, rows - first);
+                logits.resize(size_t(count * vocab_));
+                communicator_->fetch(fetch_, fetched_++, {.rows = count}, logits);
+                if (number == ticket && sink) sink(first, logits);
+            }
+            std::unique_lock lock(mutex_);
+            changed_.wait(lock, [&] {
+                return error_ || std::all_of(done_.begin(), done_.end(),
+                                             [&](Ticket done) { return done > number; });
+            });
+            if (error_) std::rethrow_exception(error_);
+            steps_.pop_front();
+            ++first_;
+        }
+    } catch (const Poisoned&) {
+        throw_if_failed();
+        throw Error("interrupted");
+    }
+}
+
+void Executor::cancel() {
+    cancelled_.store(true);
+    fail(std::make_exception_ptr(Error("interrupted")));
+}
+
+void Executor::fail(std::exception_ptr error) {
+    {
+        std::lock_guard lock(mutex_);
+        if (!error_) error_ = error;
+    }
+    cancelled_.store(true);
+    communicator_->poison();
+    changed_.notify_all();
+}
+
+void Executor::throw_if_failed() {
+    std::lock_guard lock(mutex_);
+    if (error_) std::rethrow_exception(error_);
+}
+
+// A device's thread: takes the steps in order.
+void Executor::work(int number) {
+    Seat& seat = seats_[size_t(number)];
+    try {
+        for (Ticket next = 0;; ++next) {
+            const graph::StepInputs* step = nullptr;
+            {
+                std::unique_lock lock(mutex_);
+                changed_.wait(lock,
+                              [&] { return stopping_ || error_ || next < first_ + steps_.size(); });
+                if (stopping_ || error_) return;
+                step = &steps_[size_t(next - first_)];
+            }
+            auto start = std::chrono::steady_clock::now();
+            graph::StepInputs& inputs = seat.device->inputs();
+            inputs.ids = step->ids;
+            inputs.positions = step->positions;
+            inputs.sequences = step->sequences;
+            Counts counts{.tokens = step->tokens()};
+            auto pick = [](std::vector<Recorded>& all, int64_t count) -> Recorded& {
+                for (Recorded& recorded : all)
+                    if (count <= recorded.program->bucket) return recorded;
+                return all.back();
+            };
+            run(number, pick(seat.body, counts.tokens), uint32_t(next), counts);
+            int64_t rows = int64_t(step->rows.size());
+            for (int64_t first = 0; first < rows; first += head_rows) {
+                counts.rows = std::min(head_rows, rows - first);
+                inputs.rows.assign(step->rows.begin() + first,
+                                   step->rows.begin() + first + counts.rows);
+                run(number, pick(seat.head, counts.rows), seat.head_runs++, counts);
+            }
+            if (number == 0) busy_time_ += nanoseconds_since(start);
+            std::lock_guard lock(mutex_);
+            done_[size_t(number)] = next + 1;
+            changed_.notify_all();
+        }
+    } catch (const Poisoned&) {
+        // Another thread failed, or the executor is going away.
+    } catch (...) {
+        fail(std::current_exception());
+    }
+}
+
+void Executor::run(int number, Recorded& recorded, uint32_t sequence, Counts counts) {
+    Seat& seat = seats_[size_t(number)];
+    communicator_->begin(*recorded.program, sequence);
+    size_t segment = 0;
+    for (const auto& item : recorded.program->items) {
+        if (auto* launches = std::get_if<Segment>(&item)) {
+            for (int exchange : launches->reuses) communicator_->reuse(exchange, sequence);
+            seat.device->play(*recorded.segments[sequence % 2][segment++], seat.timeline,
+                              seat.timeline + 1);
+            ++seat.timeline;
+        } else {
+            seat.device->wait(seat.timeline);
+            auto start = std::chrono::steady_clock::now();
+            communicator_->run(number, std::get<Meeting>(item), sequence, counts,
+                               seat.device->arena());
+            if (number == 0) exchange_time_ += nanoseconds_since(start);
+        }
+    }
+    seat.device->wait(seat.timeline);
+}
+
+}  // namespace tandem::parallel

@@ -1,0 +1,96 @@
+// Drives the devices: one thread per device replays its programs, meeting the others only in the
+// communicator. Steps are submitted in order and may overlap: a device works on the next one while
+// others are still busy with this one, which is how split mode `layer` pipelines a long prompt.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "graph/step.h"
+#include "kernels/device.h"
+#include "parallel/communicator.h"
+#include "parallel/placed.h"
+#include "parallel/project.h"
+
+namespace tandem::parallel {
+
+using Ticket = uint64_t;
+
+class Executor {
+  public:
+    // Called with the index of the first row of a block and the block's logits, [rows vocab].
+    using Sink = std::function<void(int64_t first, std::span<const float> logits)>;
+
+    // The devices have their weights and states already. All must outlive the executor. `programs`
+    // are the devices' own (make_programs with `most_tokens`).
+    Executor(const Placed& placed, std::span<const std::unique_ptr<kernels::Device>> devices,
+             std::vector<Programs> programs, std::unique_ptr<Communicator> communicator,
+             int64_t most_tokens);
+    ~Executor();
+
+    int64_t most_tokens() const { return most_tokens_; }
+    int64_t vocab() const { return vocab_; }
+
+    // At most most_tokens() tokens. Throws the error that ended an earlier step.
+    Ticket submit(graph::StepInputs inputs);
+    // Waits for a step; tickets are waited for in order, those left out are done without. Logits
+    // arrive in blocks of rows, so those of a long prompt never exist all at once.
+    void wait(Ticket ticket, const Sink& sink = {});
+    // Ends all steps soon: waits throw Error("interrupted"). Safe in a signal handler's thread.
+    void cancel();
+
+    // Nanoseconds that device 0 spent in exchanges, and in all, since the start.
+    struct Times {
+        uint64_t exchange = 0, busy = 0;
+    };
+    Times times() const { return {exchange_time_.load(), busy_time_.load()}; }
+
+  private:
+    struct Recorded {  // a program, ready to play in either slot
+        const Program* program = nullptr;
+        std::vector<std::unique_ptr<kernels::Recording>> segments[2];
+    };
+    struct Seat {  // of a device
+        kernels::Device* device = nullptr;
+        Programs programs;
+        std::vector<Recorded> body, head;
+        uint64_t timeline = 0;
+        uint32_t head_runs = 0;
+        std::thread thread;
+    };
+
+    Recorded record(Seat& seat, int number, const Program& program);
+    void work(int number);
+    void run(int number, Recorded& recorded, uint32_t sequence, Counts counts);
+    void fail(std::exception_ptr error);
+    void throw_if_failed();
+
+    const Placed& placed_;
+    std::unique_ptr<Communicator> communicator_;
+    const int64_t most_tokens_;
+    int64_t vocab_ = 0;
+    int fetch_ = -1;  // step of the placed list that brings the logits to the host
+    std::deque<Seat> seats_;
+
+    std::mutex mutex_;
+    std::condition_variable changed_;
+    std::deque<graph::StepInputs> steps_;  // not yet waited for; stay where they are until then
+    Ticket first_ = 0;                     // ticket of steps_.front()
+    std::vector<Ticket> done_;             // steps that each device has finished
+    bool stopping_ = false;
+    std::exception_ptr error_;
+
+    uint32_t fetched_ = 0;  // head runs whose logits the caller has taken
+    std::atomic<bool> cancelled_ = false;
+    std::atomic<uint64_t> exchange_time_ = 0, busy_time_ = 0;
+};
+
+}  // namespace tandem::parallel

@@ -1,0 +1,176 @@
+#include "parallel/plan.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numeric>
+
+#include "gguf/error.h"
+#include "parallel/apportion.h"
+
+namespace tandem::parallel {
+
+using graph::Graph;
+using graph::Kind;
+using graph::Use;
+using graph::Value;
+
+namespace {
+
+void require_sensible(const DeviceTable& table, const PlanOptions& options) {
+    if (table.size() == 0) throw Error("no device to run on: name at least one with -dev");
+    if (options.main_device < 0 || options.main_device >= int(table.size()))
+        throw Error("-mg " + std::to_string(options.main_device) + ": there are " +
+                    std::to_string(table.size()) + " devices, counted from 0");
+    if (options.ratio.empty()) return;
+    if (options.ratio.size() != table.size())
+        throw Error("-ts has " + std::to_string(options.ratio.size()) + " shares for " +
+                    std::to_string(table.size()) + " devices: give one for each");
+    double sum = 0;
+    for (double share : options.ratio) {
+        if (!(share >= 0) || !std::isfinite(share))
+            throw Error("-ts: a share is a number, 0 or more");
+        sum += share;
+    }
+    if (sum <= 0) throw Error("-ts: at least one share must be above 0");
+}
+
+// Every reader's rule lets the axis be divided: then the weight may be, and never crosses the wire.
+bool may_be_split(const Graph& graph, int value, const Partition& partition) {
+    for (int reader : graph.readers(value)) {
+        const graph::Node& node = graph.nodes()[size_t(reader)];
+        for (Axis whole : node.op->rule(node).whole)
+            if (partition.divides(whole)) return false;
+    }
+    return true;
+}
+
+// Raises the grain to the rows that devices pack together, where enough units remain.
+void prefer_row_multiples(Cut& cut, const Graph& graph, const Part& part, const Group& group,
+                          size_t sharing, const DeviceTable& table) {
+    if (cut.inner) return;
+    int64_t multiple = 1;
+    for (int number : part.values) {
+        const Value& value = graph.value(number);
+        graph::Shape rows = value.row_axes();
+        if (value.kind != Kind::Weight || rows.empty() || rows.back() != cut.axis) continue;
+        for (int device : group)
+            if (auto* d = table.devices[size_t(device)].device)
+                multiple = std::lcm(multiple, d->row_multiple(value.dtype, value.use));
+    }
+    int64_t grain = std::lcm(cut.grain, multiple);
+    if (cut.extent() / grain >= int64_t(sharing)) cut.grain = grain;
+}
+
+// The groups of the layers that read a value.
+Group reading_group(const Graph& graph, const Plan& plan, int value) {
+    Group group;
+    for (int reader : graph.readers(value))
+        group = unite(group, plan.group(graph.nodes()[size_t(reader)].layer));
+    return group;
+}
+
+void note_obstacle(Plan& plan, const Cut& cut, size_t sharing) {
+    if (cut.units() >= int64_t(sharing) || cut.obstacle.empty()) return;
+    plan.obstacles.push_back(
+        cut.axis->name + " " + std::to_string(cut.extent()) +
+        (cut.units() < 2 ? " cannot be cut"
+                         : " can be cut into " + std::to_string(cut.units()) + " at most") +
+        ": " + cut.obstacle);
+}
+
+}  // namespace
+
+Plan make_plan(const Graph& graph, const DeviceTable& table, const PlanOptions& options) {
+    const Policy& policy = find_policy(options.mode);
+    require_sensible(table, options);
+    std::vector<Part> parts = find_parts(graph, policy.divides);
+    Choice choice = policy.choose({graph, parts, table, options});
+
+    Plan plan{.mode = std::string(policy.name), .groups = std::move(choice.groups)};
+    plan.anchors.resize(graph.values().size());
+    for (size_t i = 0; i < graph.values().size(); ++i) {
+        Kind kind = graph.value(int(i)).kind;
+        if (kind == Kind::Weight || kind == Kind::State)
+            plan.anchors[i] = Placement::replicated(reading_group(graph, plan, int(i)));
+    }
+    // What rounding took away is carried on among axes of one role over one group.
+    std::map<std::pair<std::string, Group>, std::vector<double>> carries;
+    for (size_t i = 0; i < parts.size(); ++i) {
+        const Group& group = plan.group(parts[i].layer);
+        if (group.size() == 1) continue;
+        Cut cut = choice.cuts[i];
+        const std::vector<double>& shares = choice.shares[i];
+        size_t sharing =
+            size_t(std::count_if(shares.begin(), shares.end(), [](double s) { return s > 0; }));
+        note_obstacle(plan, cut, sharing);
+        prefer_row_multiples(cut, graph, parts[i], group, sharing, table);
+        std::vector<double>& carry = carries[{std::string(role(cut.axis)), group}];
+        carry.resize(shares.size());
+        const Partition& partition =
+            plan.partitions.emplace_back(Partition{.axis = cut.axis,
+                                                   .inner = cut.inner,
+                                                   .group = group,
+                                                   .bounds = apportion(cut, shares, carry)});
+        for (int number : parts[i].values) {
+            const Value& value = graph.value(number);
+            bool mentions = std::any_of(value.shape.begin(), value.shape.end(),
+                                        [&](Axis axis) { return partition.divides(axis); });
+            if (mentions && may_be_split(graph, number, partition))
+                plan.anchors[size_t(number)] = Placement::split(&partition);
+        }
+    }
+    return plan;
+}
+
+LocalSize local_size(const Value& value, const Placement& anchor, int device) {
+    LocalSize size{.rows = 1, .columns = 1};
+    if (!contains(anchor.group, device)) return {.rows = 0, .columns = 0};
+    graph::Shape rows = value.row_axes(), columns = value.column_axes();
+    auto extent = [&](Axis axis) {
+        return anchor.partition
+                   ? anchor.partition->range(anchor.partition->member(device), axis).size()
+                   : axis->extent;
+    };
+    for (Axis axis : columns) size.columns *= extent(axis);
+    for (size_t i = 0; i < rows.size(); ++i)
+        (value.use == Use::Experts && i == 0 ? size.matrices : size.rows) *= extent(rows[i]);
+    if (size.columns == 0 || size.matrices == 0) size.rows = 0;
+    return size;
+}
+
+int64_t local_bytes(const Value& value, const Placement& anchor, int device,
+                    const DeviceTable& table) {
+    LocalSize size = local_size(value, anchor, device);
+    if (size.rows == 0) return 0;
+    if (value.kind == Kind::Weight)
+        if (auto* d = table.devices[size_t(device)].device)
+            return d->packed_bytes(value.dtype, value.use, size.matrices, size.rows, size.columns);
+    return size.matrices * size.rows * gguf::row_bytes(value.dtype, size.columns);
+}
+
+namespace {
+
+std::vector<int64_t> bytes_of(Kind kind, const Graph& graph, const Plan& plan,
+                              const DeviceTable& table) {
+    std::vector<int64_t> sums(table.size(), 0);
+    for (size_t i = 0; i < graph.values().size(); ++i) {
+        if (graph.value(int(i)).kind != kind) continue;
+        for (int device : plan.anchors[i].group)
+            sums[size_t(device)] +=
+                local_bytes(graph.value(int(i)), plan.anchors[i], device, table);
+    }
+    return sums;
+}
+
+}  // namespace
+
+std::vector<int64_t> weight_bytes(const Graph& graph, const Plan& plan, const DeviceTable& table) {
+    return bytes_of(Kind::Weight, graph, plan, table);
+}
+
+std::vector<int64_t> state_bytes(const Graph& graph, const Plan& plan, const DeviceTable& table) {
+    return bytes_of(Kind::State, graph, plan, table);
+}
+
+}  // namespace tandem::parallel

@@ -1,0 +1,53 @@
+// Split modes. Each is a row of a table: which axes it divides, and a function that chooses the
+// group of every layer and the shares of every part.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "graph/graph.h"
+#include "parallel/device_table.h"
+#include "parallel/part.h"
+#include "parallel/placement.h"
+
+namespace tandem::parallel {
+
+struct PlanOptions {
+    std::string mode = "layer";  // -sm
+    std::vector<double> ratio;   // -ts: one per device; empty: not given
+    int main_device = 0;         // -mg: of mode none
+    int64_t bucket = 512;        // the most tokens of a step
+    int64_t context = 512;
+};
+
+// All that a policy may look at.
+struct Question {
+    const graph::Graph& graph;
+    std::span<const Part> parts;
+    const DeviceTable& table;
+    const PlanOptions& options;
+};
+
+struct Choice {
+    std::vector<Group> groups;                // [layer + 1]: the embedding, the blocks, the head
+    std::vector<Cut> cuts;                    // [part]
+    std::vector<std::vector<double>> shares;  // [part][member of its layer's group], adding up to 1
+};
+
+struct Policy {
+    std::string_view name;
+    std::string_view sentence;
+    std::span<const std::string_view> divides;  // roles of axes
+    Choice (*choose)(const Question& question);
+};
+
+std::span<const Policy> policies();
+// Throws Error naming the modes that exist.
+const Policy& find_policy(std::string_view name);
+
+// The choice of mode `graph`: least seconds by the device table (parallel/cost.cpp).
+Choice choose_by_cost(const Question& question);
+
+}  // namespace tandem::parallel

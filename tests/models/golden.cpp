@@ -1,0 +1,88 @@
+#include "models/golden.h"
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "gguf/error.h"
+
+namespace tandem::test {
+
+namespace {
+
+std::vector<float> read_floats(const std::filesystem::path& path) {
+    std::ifstream in(path, std::ios::binary | std::ios::ate);
+    if (!in) return {};
+    std::vector<float> values(size_t(in.tellg()) / sizeof(float));
+    in.seekg(0);
+    in.read(reinterpret_cast<char*>(values.data()), std::streamsize(values.size() * sizeof(float)));
+    return values;
+}
+
+}  // namespace
+
+Golden read_golden(const std::filesystem::path& folder, const std::string& name) {
+    std::ifstream in(folder / (name + ".tokens.json"));
+    if (!in) throw Error("no fixture " + (folder / name).string());
+    auto json = nlohmann::json::parse(in);
+    Golden golden{.model = folder / (name + ".gguf"),
+                  .tokens = json["tokens"],
+                  .greedy = json["greedy"],
+                  .logits = read_floats(folder / (name + ".logits.f32")),
+                  .greedy_logits = read_floats(folder / (name + ".greedy.f32"))};
+    if (json.contains("own_kernels") && json["own_kernels"].contains("nmse"))
+        golden.own_nmse = json["own_kernels"]["nmse"];
+    return golden;
+}
+
+double nmse(const std::vector<float>& x, const std::vector<float>& reference) {
+    double error = 0, power = 0;
+    if (x.size() != reference.size()) return 1e9;
+    for (size_t i = 0; i < x.size(); ++i) {
+        error += (double(x[i]) - reference[i]) * (double(x[i]) - reference[i]);
+        power += double(reference[i]) * reference[i];
+    }
+    return error / power;
+}
+
+std::vector<double> row_nmse(const std::vector<float>& x, const std::vector<float>& reference,
+                             size_t width) {
+    std::vector<double> rows;
+    for (size_t i = 0; i + width <= reference.size(); i += width)
+        rows.push_back(
+            nmse({x.begin() + int64_t(i), x.begin() + int64_t(i + width)},
+                 {reference.begin() + int64_t(i), reference.begin() + int64_t(i + width)}));
+    return rows;
+}
+
+Evaluation evaluate(const gguf::File& file, const cli::EngineOptions& options,
+                    const std::vector<int32_t>& prompt, int steps, int64_t batch) {
+    cli::EngineOptions wanted = options;
+    wanted.model.context = int64_t(prompt.size()) + steps;
+    wanted.plan.bucket = std::min<int64_t>(batch, int64_t(prompt.size()));
+    cli::Engine engine(file, wanted);
+    parallel::Executor& executor = engine.executor();
+    Evaluation result;
+    auto step = [&](std::span<const int32_t> tokens, int32_t cached, std::vector<float>& logits) {
+        graph::StepInputs inputs;
+        inputs.append(0, cached, tokens);
+        for (size_t i = 0; i < tokens.size(); ++i) inputs.rows.push_back(int32_t(i));
+        executor.wait(executor.submit(inputs), [&](int64_t, std::span<const float> rows) {
+            logits.insert(logits.end(), rows.begin(), rows.end());
+        });
+    };
+    for (size_t i = 0; i < prompt.size(); i += size_t(batch))
+        step(std::span(prompt).subspan(i, std::min(size_t(batch), prompt.size() - i)), int32_t(i),
+             result.logits);
+    size_t vocab = size_t(executor.vocab());
+    std::vector<float> row(result.logits.end() - int64_t(vocab), result.logits.end());
+    for (int i = 0; i < steps; ++i) {
+        int32_t best = int32_t(std::max_element(row.begin(), row.end()) - row.begin());
+        result.greedy.push_back(best);
+        result.greedy_logits.insert(result.greedy_logits.end(), row.begin(), row.end());
+        row.clear();
+        if (i + 1 < steps) step({&best, 1}, int32_t(prompt.size()) + i, row);
+    }
+    return result;
+}
+
+}  // namespace tandem::test

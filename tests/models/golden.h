@@ -1,0 +1,40 @@
+// A fixture: a tiny model with the exact logits that it must give.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "cli/engine.h"
+
+namespace tandem::test {
+
+struct Golden {
+    std::filesystem::path model;
+    std::vector<int32_t> tokens, greedy;
+    std::vector<float> logits;         // [tokens vocab]
+    std::vector<float> greedy_logits;  // [greedy vocab], empty for quantised files
+    double own_nmse = 0;               // of the reference engine's own kernels; 0 for F32 files
+};
+
+// Reads `folder/name.{gguf,tokens.json,logits.f32,greedy.f32}`.
+Golden read_golden(const std::filesystem::path& folder, const std::string& name);
+
+// sum((x - reference)^2) / sum(reference^2)
+double nmse(const std::vector<float>& x, const std::vector<float>& reference);
+// The same per row of `width`.
+std::vector<double> row_nmse(const std::vector<float>& x, const std::vector<float>& reference,
+                             size_t width);
+
+// What a model gives under some mapping.
+struct Evaluation {
+    std::vector<float> logits;         // of all prompt positions
+    std::vector<float> greedy_logits;  // one row per greedy step
+    std::vector<int32_t> greedy;
+};
+// Evaluates the prompt in steps of `batch` tokens, then `steps` greedy tokens.
+Evaluation evaluate(const gguf::File& file, const cli::EngineOptions& options,
+                    const std::vector<int32_t>& prompt, int steps, int64_t batch = 512);
+
+}  // namespace tandem::test
