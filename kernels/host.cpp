@@ -29,8 +29,7 @@ int64_t total_memory() { return int64_t(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_P
 
 int64_t free_memory() {
     int64_t available = memory_line("MemAvailable");
-    return available >= 0 ? available
-                          : int64_t(sysconf(_SC_AVPHYS_PAGES)) * sysconf(_SC_PAGESIZE);
+    return available >= 0 ? available : int64_t(sysconf(_SC_AVPHYS_PAGES)) * sysconf(_SC_PAGESIZE);
 }
 
 std::vector<int> usable_cores() {

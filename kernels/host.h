@@ -7,7 +7,7 @@
 namespace tandem::kernels {
 
 int64_t total_memory();
-int64_t free_memory();          // that could be used without swapping
+int64_t free_memory();            // that could be used without swapping
 std::vector<int> usable_cores();  // that this process may run on
 
 }  // namespace tandem::kernels

@@ -25,13 +25,14 @@ struct ReferenceRecording final : Recording {
 
 }  // namespace
 
-ReferenceDevice::ReferenceDevice(std::string name, int64_t free_bytes) {
+ReferenceDevice::ReferenceDevice(std::string name, int64_t free_bytes, bool shares_cores) {
     description_ = {.name = std::move(name),
                     .kind = "reference",
                     .features = "1 thread",
                     .rounding = "reference",
                     .total_bytes = free_bytes,
-                    .free_bytes = free_bytes};
+                    .free_bytes = free_bytes,
+                    .shares_cores = shares_cores};
 }
 
 // One plain loop over memory: an oracle has no speed to speak of.

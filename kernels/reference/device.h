@@ -11,7 +11,7 @@ namespace tandem::kernels {
 
 class ReferenceDevice final : public Device {
   public:
-    ReferenceDevice(std::string name, int64_t free_bytes);
+    ReferenceDevice(std::string name, int64_t free_bytes, bool shares_cores = false);
 
     const Description& description() const override { return description_; }
     Limits measure_limits() override;

@@ -1,0 +1,182 @@
+#include "kernels/cpu/device.h"
+
+#include <chrono>
+#include <cstring>
+
+#include "gguf/error.h"
+#include "kernels/cpu/packing.h"
+#include "kernels/cpu/site.h"
+#include "kernels/host.h"
+#include "kernels/host_memory.h"
+
+namespace tandem::kernels {
+
+using cpu::Worker;
+
+namespace {
+
+const cpu::Variant& require_variant(std::string_view name) {
+    const cpu::Variant* variant = cpu::find_variant(name);
+    if (!variant)
+        throw Error("this machine does not run the CPU kernels \"" + std::string(name) +
+                    "\"; there are avx512, avx2 and portable");
+    return *variant;
+}
+
+struct CpuRecording final : Recording {
+    std::vector<cpu::Task> tasks;
+    const std::atomic<bool>* cancelled = nullptr;
+};
+
+// First touched by the team, so that pages lie near its cores.
+void clear(cpu::Team& team, Buffer& buffer) {
+    team.run([&](const Worker& worker) {
+        int64_t first, last;
+        worker.share(buffer.bytes(), first, last);
+        std::memset(buffer.data() + first, 0, size_t(last - first));
+    });
+}
+
+double seconds_since(std::chrono::steady_clock::time_point start) {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+}  // namespace
+
+CpuDevice::CpuDevice(const Options& options)
+    : isa_(require_variant(options.variant).isa()), team_(options.cores, options.shares_cores) {
+    std::string variant = require_variant(options.variant).name;
+    description_ = {.name = options.name,
+                    .kind = "cpu",
+                    .features = variant + ", " + std::to_string(team_.size()) +
+                                (team_.size() == 1 ? " thread" : " threads"),
+                    // How work is divided among threads changes no bit.
+                    .rounding = "cpu " + variant,
+                    .total_bytes = total_memory(),
+                    .free_bytes = options.free_bytes,
+                    .shares_cores = options.shares_cores};
+}
+
+std::span<const Kernel> CpuDevice::kernels() const { return cpu::claims(); }
+
+int64_t CpuDevice::packed_bytes(gguf::DType dtype, graph::Use use, int64_t matrices, int64_t rows,
+                                int64_t columns) const {
+    if (cpu::is_packed(dtype, use))
+        return cpu::packed_bytes(dtype, isa_.lanes, matrices, rows, columns);
+    return plain_bytes(dtype, use, matrices * rows, columns);
+}
+
+int64_t CpuDevice::row_multiple(gguf::DType dtype, graph::Use use) const {
+    return cpu::is_packed(dtype, use) ? isa_.lanes : 1;
+}
+
+void CpuDevice::load_weight(int value, const WeightSource& source, std::atomic<int64_t>& progress) {
+    bool packed = cpu::is_packed(source.dtype, source.use);
+    weights_[value] = packed ? load_packed(source, progress) : load_plain(source, progress);
+}
+
+Buffer CpuDevice::load_packed(const WeightSource& source, std::atomic<int64_t>& progress) {
+    Buffer buffer(
+        packed_bytes(source.dtype, source.use, source.matrices, source.rows, source.columns));
+    int64_t row_bytes = gguf::row_bytes(source.dtype, source.columns), lanes = isa_.lanes;
+    int64_t groups = (source.rows + lanes - 1) / lanes;
+    team_.run([&](const Worker& worker) {
+        int64_t first, last;
+        worker.share(source.matrices * groups, first, last);
+        std::vector<std::byte> assembled(static_cast<size_t>(lanes * row_bytes));
+        std::vector<const std::byte*> rows(static_cast<size_t>(lanes));
+        for (int64_t group = first; group < last; ++group) {
+            int64_t row = group % groups * lanes, count = std::min(lanes, source.rows - row);
+            for (int64_t lane = 0; lane < lanes; ++lane)
+                rows[size_t(lane)] = lane < count
+                                         ? source.row(group / groups * source.rows + row + lane,
+                                                      assembled.data() + lane * row_bytes)
+                                         : nullptr;
+            cpu::pack_group(source.dtype, int(lanes), source.columns, rows.data(),
+                            buffer.data() + group * lanes * row_bytes);
+            progress += count * row_bytes;
+        }
+    });
+    return buffer;
+}
+
+void CpuDevice::make_state(int value, gguf::DType dtype, int64_t rows, int64_t columns) {
+    Buffer buffer(rows * gguf::row_bytes(dtype, columns));
+    clear(team_, buffer);
+    states_[value] = std::move(buffer);
+}
+
+void CpuDevice::make_arena(int64_t bytes) {
+    arena_ = Buffer(bytes);
+    clear(team_, arena_);
+}
+
+void CpuDevice::reserve_inputs(int64_t capacity) { reserve(inputs_, capacity); }
+
+std::unique_ptr<Recording> CpuDevice::record(std::span<const Launch> launches,
+                                             const Bindings& bindings) {
+    auto recording = std::make_unique<CpuRecording>();
+    recording->cancelled = bindings.cancelled;
+    cpu::Site site{.addresses = {weights_, states_, arena_.data(), inputs_, bindings}, .isa = isa_};
+    for (const Launch& launch : launches)
+        recording->tasks.push_back(
+            cpu::kernel_table()[size_t(launch.kernel->number)]->bind(launch, site));
+    return recording;
+}
+
+void CpuDevice::play(Recording& recording, uint64_t, uint64_t) {
+    auto& replayed = static_cast<CpuRecording&>(recording);
+    team_.pin_caller();
+    // The task after which all members stop. Each looks only after a barrier, when the number for
+    // that task can no longer change, so that none is left waiting at the next.
+    std::atomic<size_t> last_task = replayed.tasks.size();
+    auto stop_after = [&](size_t task) {
+        size_t known = last_task.load();
+        while (task < known && !last_task.compare_exchange_weak(known, task)) {
+        }
+    };
+    team_.run([&](const Worker& worker) {
+        std::exception_ptr error;
+        for (size_t i = 0; i < replayed.tasks.size(); ++i) {
+            try {
+                replayed.tasks[i](worker);
+            } catch (...) {
+                error = std::current_exception();
+                stop_after(i);
+            }
+            if (worker.index == 0 && replayed.cancelled->load(std::memory_order_relaxed))
+                stop_after(i);
+            worker.barrier->wait();
+            if (last_task.load() <= i) break;
+        }
+        if (error) std::rethrow_exception(error);
+    });
+}
+
+Limits CpuDevice::measure_limits() {
+    constexpr int64_t bytes = int64_t(1) << 29, rounds = 20'000'000;
+    Buffer memory(bytes);
+    clear(team_, memory);
+    std::atomic<uint64_t> sink = 0;  // keeps the work from being left out
+    Limits best;
+    for (int repetition = 0; repetition < 3; ++repetition) {
+        auto start = std::chrono::steady_clock::now();
+        team_.run([&](const Worker& worker) {
+            int64_t first, last;
+            worker.share(bytes, first, last);
+            sink +=
+                isa_.stream(reinterpret_cast<const uint8_t*>(memory.data()) + first, last - first);
+        });
+        best.bytes_per_second =
+            std::max(best.bytes_per_second, double(bytes) / seconds_since(start));
+        start = std::chrono::steady_clock::now();
+        team_.run(
+            [&](const Worker&) { sink += uint64_t(uint32_t(isa_.integer_work(rounds / 10))); });
+        double products = double(rounds / 10) * double(isa_.integer_products()) * team_.size();
+        best.multiply_adds_per_second =
+            std::max(best.multiply_adds_per_second, products / seconds_since(start));
+    }
+    return best;
+}
+
+}  // namespace tandem::kernels

@@ -1,0 +1,58 @@
+// Some cores of this machine as a device: a team of pinned threads, matrices packed for the best
+// instruction set.
+#pragma once
+
+#include <map>
+#include <string_view>
+#include <vector>
+
+#include "kernels/cpu/isa.h"
+#include "kernels/cpu/team.h"
+#include "kernels/device.h"
+#include "kernels/storage.h"
+
+namespace tandem::kernels {
+
+class CpuDevice final : public Device {
+  public:
+    struct Options {
+        std::string name;
+        std::vector<int> cores;     // one thread each
+        bool shares_cores = false;  // with another device
+        int64_t free_bytes = 0;
+        std::string_view variant =
+            "";  // instruction set: "avx512", "avx2", "portable"; "": the best
+    };
+    // Throws Error when the machine does not run the variant.
+    explicit CpuDevice(const Options& options);
+
+    const Description& description() const override { return description_; }
+    Limits measure_limits() override;
+    std::span<const Kernel> kernels() const override;
+    int64_t packed_bytes(gguf::DType dtype, graph::Use use, int64_t matrices, int64_t rows,
+                         int64_t columns) const override;
+    int64_t row_multiple(gguf::DType dtype, graph::Use use) const override;
+    void load_weight(int value, const WeightSource& source,
+                     std::atomic<int64_t>& progress) override;
+    void make_state(int value, gguf::DType dtype, int64_t rows, int64_t columns) override;
+    void make_arena(int64_t bytes) override;
+    std::byte* arena() override { return arena_.data(); }
+    void reserve_inputs(int64_t capacity) override;
+    graph::StepInputs& inputs() override { return inputs_; }
+    std::unique_ptr<Recording> record(std::span<const Launch> launches,
+                                      const Bindings& bindings) override;
+    void play(Recording& recording, uint64_t wait, uint64_t signal) override;
+    void wait(uint64_t) override {}  // play returns when done
+
+  private:
+    Buffer load_packed(const WeightSource& source, std::atomic<int64_t>& progress);
+
+    Description description_;
+    const cpu::Isa& isa_;
+    cpu::Team team_;
+    std::map<int, Buffer> weights_, states_;
+    Buffer arena_;
+    graph::StepInputs inputs_;
+};
+
+}  // namespace tandem::kernels

@@ -1,0 +1,194 @@
+// Matrix kernels of the types with blocks of 256 elements: the K-quants and IQ4_XS. Packed blocks
+// hold their fields one after another, each interleaved over the rows (packing.cpp).
+#include "kernels/cpu/isa/kernels.h"
+#include "kernels/cpu/isa/matrix.h"
+
+namespace tandem::kernels::cpu::TANDEM_ISA {
+
+namespace {
+
+// Dword v of a field that begins at p, for every row.
+[[gnu::always_inline]] inline I dword(const uint8_t* p, int v) { return load(p + 4 * lanes * v); }
+
+// `bits` bits of every lane from `shift` on.
+[[gnu::always_inline]] inline I field(I lane, int shift, int bits) {
+    return bit_and(shift_right(lane, shift), splat((1 << bits) - 1));
+}
+
+// The packed 6-bit scales and minima of Q4_K and Q5_K, from three dwords.
+struct SixBits {
+    I first, second, third;
+    explicit SixBits(const uint8_t* p)
+        : first(dword(p, 0)), second(dword(p, 1)), third(dword(p, 2)) {}
+    [[gnu::always_inline]] I scale(int j) const {
+        if (j < 4) return field(first, 8 * j, 6);
+        return bit_or(field(third, 8 * (j - 4), 4),
+                      shift_left(field(first, 8 * (j - 4) + 6, 2), 4));
+    }
+    [[gnu::always_inline]] I min(int j) const {
+        if (j < 4) return field(second, 8 * j, 6);
+        return bit_or(field(third, 8 * (j - 4) + 4, 4),
+                      shift_left(field(second, 8 * (j - 4) + 6, 2), 4));
+    }
+};
+
+struct Q2_K {
+    static constexpr int block = 256, bytes = 84, zero = 0;
+    static constexpr bool is_signed = false;
+    // scales u8[16], codes 2 bits [64], d, dmin
+    template <typename Visit>
+    [[gnu::always_inline]] static void groups(const uint8_t* p, Visit visit) {
+        const uint8_t* q = p + 16 * lanes;
+        F d = load_f16(p + 80 * lanes), dmin = sub(TANDEM_ISA::zero(), load_f16(p + 82 * lanes));
+        for (int g = 0; g < 8; ++g) {
+            I codes[8];
+            for (int v = 0; v < 8; ++v)
+                codes[v] =
+                    bit_and(shift_right(dword(q, 8 * (g / 4) + v), 2 * (g % 4)), splat_bytes(3));
+            ScaleMin16 s;
+            for (int h = 0; h < 2; ++h) {
+                int j = 2 * g + h;
+                I both = dword(p, j / 4);
+                s.scale[h] = mul(d, to_float(field(both, 8 * (j % 4), 4)));
+                s.min[h] = mul(dmin, to_float(field(both, 8 * (j % 4) + 4, 4)));
+            }
+            visit(g, codes, s);
+        }
+    }
+};
+
+struct Q3_K {
+    static constexpr int block = 256, bytes = 110, zero = 4;
+    static constexpr bool is_signed = false;
+    // high bits [32], codes 2 bits [64], scales 6 bits [12], d
+    template <typename Visit>
+    [[gnu::always_inline]] static void groups(const uint8_t* p, Visit visit) {
+        const uint8_t *q = p + 32 * lanes, *scales = p + 96 * lanes;
+        F d = load_f16(p + 108 * lanes);
+        for (int g = 0; g < 8; ++g) {
+            I codes[8];
+            for (int v = 0; v < 8; ++v) {
+                I low =
+                    bit_and(shift_right(dword(q, 8 * (g / 4) + v), 2 * (g % 4)), splat_bytes(3));
+                I high = bit_and(shift_right(dword(p, v), g), splat_bytes(1));
+                codes[v] = bit_or(low, shift_left(high, 2));
+            }
+            Scale16 s;
+            for (int h = 0; h < 2; ++h) {
+                int j = 2 * g + h;
+                I low = field(dword(scales, j % 8 / 4), 8 * (j % 4) + 4 * (j / 8), 4);
+                I high = field(dword(scales, 2), 8 * (j % 4) + 2 * (j / 4), 2);
+                I scale = add(bit_or(low, shift_left(high, 4)), splat(-32));
+                s.scale[h] = mul(d, to_float(scale));
+            }
+            visit(g, codes, s);
+        }
+    }
+};
+
+struct Q4_K {
+    static constexpr int block = 256, bytes = 144, zero = 0;
+    static constexpr bool is_signed = false;
+    // d, dmin, scales and minima [12], codes 4 bits [128]
+    template <typename Visit>
+    [[gnu::always_inline]] static void groups(const uint8_t* p, Visit visit) {
+        const uint8_t* q = p + 16 * lanes;
+        F d = load_f16(p), dmin = sub(TANDEM_ISA::zero(), load_f16(p + 2 * lanes));
+        SixBits packed(p + 4 * lanes);
+        for (int g = 0; g < 8; ++g) {
+            I codes[8];
+            for (int v = 0; v < 8; ++v)
+                codes[v] =
+                    bit_and(shift_right(dword(q, 8 * (g / 2) + v), 4 * (g % 2)), splat_bytes(15));
+            visit(g, codes,
+                  ScaleMin{mul(d, to_float(packed.scale(g))), mul(dmin, to_float(packed.min(g)))});
+        }
+    }
+};
+
+struct Q5_K {
+    static constexpr int block = 256, bytes = 176, zero = 0;
+    static constexpr bool is_signed = false;
+    // d, dmin, scales and minima [12], high bits [32], codes 4 bits [128]
+    template <typename Visit>
+    [[gnu::always_inline]] static void groups(const uint8_t* p, Visit visit) {
+        const uint8_t *high = p + 16 * lanes, *q = p + 48 * lanes;
+        F d = load_f16(p), dmin = sub(TANDEM_ISA::zero(), load_f16(p + 2 * lanes));
+        SixBits packed(p + 4 * lanes);
+        for (int g = 0; g < 8; ++g) {
+            I codes[8];
+            for (int v = 0; v < 8; ++v) {
+                I low =
+                    bit_and(shift_right(dword(q, 8 * (g / 2) + v), 4 * (g % 2)), splat_bytes(15));
+                I fifth = bit_and(shift_right(dword(high, v), g), splat_bytes(1));
+                codes[v] = bit_or(low, shift_left(fifth, 4));
+            }
+            visit(g, codes,
+                  ScaleMin{mul(d, to_float(packed.scale(g))), mul(dmin, to_float(packed.min(g)))});
+        }
+    }
+};
+
+struct Q6_K {
+    static constexpr int block = 256, bytes = 210, zero = 32;
+    static constexpr bool is_signed = false;
+    // low 4 bits [128], high 2 bits [64], scales s8[16], d
+    template <typename Visit>
+    [[gnu::always_inline]] static void groups(const uint8_t* p, Visit visit) {
+        const uint8_t *high = p + 128 * lanes, *scales = p + 192 * lanes;
+        F d = load_f16(p + 208 * lanes);
+        for (int g = 0; g < 8; ++g) {
+            int half = g / 4, r = g % 4;
+            I codes[8];
+            for (int v = 0; v < 8; ++v) {
+                I low = bit_and(shift_right(dword(p, 16 * half + 8 * (r % 2) + v), 4 * (r / 2)),
+                                splat_bytes(15));
+                I top = bit_and(shift_right(dword(high, 8 * half + v), 2 * r), splat_bytes(3));
+                codes[v] = bit_or(low, shift_left(top, 4));
+            }
+            Scale16 s;
+            for (int h = 0; h < 2; ++h) {
+                int j = 2 * g + h;
+                I scale =
+                    shift_right_signed(shift_left(dword(scales, j / 4), 24 - 8 * (j % 4)), 24);
+                s.scale[h] = mul(d, to_float(scale));
+            }
+            visit(g, codes, s);
+        }
+    }
+};
+
+struct IQ4_XS {
+    static constexpr int block = 256, bytes = 136, zero = 0;
+    static constexpr bool is_signed = true;
+    // d, high 2 bits of the scales u16, low 4 bits [4], codes [128]
+    template <typename Visit>
+    [[gnu::always_inline]] static void groups(const uint8_t* p, Visit visit) {
+        const uint8_t* q = p + 8 * lanes;
+        const auto table = table16(nonlinear_levels);
+        F d = load_f16(p);
+        I high = load_u16(p + 2 * lanes), low = dword(p + 4 * lanes, 0);
+        for (int g = 0; g < 8; ++g) {
+            I codes[8];
+            for (int v = 0; v < 4; ++v) {
+                I bytes = dword(q, 4 * g + v);
+                codes[v] = biased(lookup(table, bit_and(bytes, splat_bytes(15))));
+                codes[v + 4] =
+                    biased(lookup(table, bit_and(shift_right(bytes, 4), splat_bytes(15))));
+            }
+            I scale = bit_or(field(low, 4 * g, 4), shift_left(field(high, 2 * g, 2), 4));
+            visit(g, codes, Scale{mul(d, to_float(add(scale, splat(-32))))});
+        }
+    }
+};
+
+}  // namespace
+
+extern const Matrix q2_k{256, multiply<Q2_K>};
+extern const Matrix q3_k{256, multiply<Q3_K>};
+extern const Matrix q4_k{256, multiply<Q4_K>};
+extern const Matrix q5_k{256, multiply<Q5_K>};
+extern const Matrix q6_k{256, multiply<Q6_K>};
+extern const Matrix iq4_xs{256, multiply<IQ4_XS>};
+
+}  // namespace tandem::kernels::cpu::TANDEM_ISA

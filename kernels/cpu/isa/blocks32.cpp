@@ -1,0 +1,131 @@
+// Matrix kernels of the types with blocks of 32 elements. Packed blocks hold their fields one after
+// another, each interleaved over the rows (packing.cpp).
+#include "kernels/cpu/isa/kernels.h"
+#include "kernels/cpu/isa/matrix.h"
+
+namespace tandem::kernels::cpu::TANDEM_ISA {
+
+namespace {
+
+// The 4-bit codes of 32 elements: dword v of a row holds quad v in its low and quad v + 4 in its
+// high nibbles.
+[[gnu::always_inline]] inline void load_nibbles(const uint8_t* p, I (&codes)[8]) {
+    const I low = splat_bytes(15);
+    for (int v = 0; v < 4; ++v) {
+        I bytes = load(p + 4 * lanes * v);
+        codes[v] = bit_and(bytes, low);
+        codes[v + 4] = bit_and(shift_right(bytes, 4), low);
+    }
+}
+
+// Adds bit 4 to the codes from a dword per row that has one bit per element.
+[[gnu::always_inline]] inline void add_fifth_bits(const uint8_t* p, I (&codes)[8]) {
+    I high = load(p);
+    for (int v = 0; v < 8; ++v) {
+        // Byte v / 2 of the dword, of which quad v has the lower or the upper four bits.
+        I bits = splat(v % 2 == 0 ? 0x08040201 : int32_t(0x80402010));
+        codes[v] = or_where(codes[v], repeat_byte(high, v / 2), bits, 16);
+    }
+}
+
+struct Q4_0 {
+    static constexpr int block = 32, bytes = 18, zero = 8;
+    static constexpr bool is_signed = false;
+    template <typename Visit>
+    [[gnu::always_inline]] static void groups(const uint8_t* p, Visit visit) {
+        I codes[8];
+        load_nibbles(p + 2 * lanes, codes);
+        visit(0, codes, Scale{load_f16(p)});
+    }
+};
+
+struct Q4_1 {
+    static constexpr int block = 32, bytes = 20, zero = 0;
+    static constexpr bool is_signed = false;
+    template <typename Visit>
+    [[gnu::always_inline]] static void groups(const uint8_t* p, Visit visit) {
+        I codes[8];
+        load_nibbles(p + 4 * lanes, codes);
+        visit(0, codes, ScaleMin{load_f16(p), load_f16(p + 2 * lanes)});
+    }
+};
+
+struct Q5_0 {
+    static constexpr int block = 32, bytes = 22, zero = 16;
+    static constexpr bool is_signed = false;
+    template <typename Visit>
+    [[gnu::always_inline]] static void groups(const uint8_t* p, Visit visit) {
+        I codes[8];
+        load_nibbles(p + 6 * lanes, codes);
+        add_fifth_bits(p + 2 * lanes, codes);
+        visit(0, codes, Scale{load_f16(p)});
+    }
+};
+
+struct Q5_1 {
+    static constexpr int block = 32, bytes = 24, zero = 0;
+    static constexpr bool is_signed = false;
+    template <typename Visit>
+    [[gnu::always_inline]] static void groups(const uint8_t* p, Visit visit) {
+        I codes[8];
+        load_nibbles(p + 8 * lanes, codes);
+        add_fifth_bits(p + 4 * lanes, codes);
+        visit(0, codes, ScaleMin{load_f16(p), load_f16(p + 2 * lanes)});
+    }
+};
+
+struct Q8_0 {
+    static constexpr int block = 32, bytes = 34, zero = 0;
+    static constexpr bool is_signed = true;
+    template <typename Visit>
+    [[gnu::always_inline]] static void groups(const uint8_t* p, Visit visit) {
+        I codes[8];
+        for (int v = 0; v < 8; ++v) codes[v] = biased(load(p + 2 * lanes + 4 * lanes * v));
+        visit(0, codes, Scale{load_f16(p)});
+    }
+};
+
+struct IQ4_NL {
+    static constexpr int block = 32, bytes = 18, zero = 0;
+    static constexpr bool is_signed = true;
+    template <typename Visit>
+    [[gnu::always_inline]] static void groups(const uint8_t* p, Visit visit) {
+        const auto table = table16(nonlinear_levels);
+        I codes[8];
+        load_nibbles(p + 2 * lanes, codes);
+        for (I& code : codes) code = biased(lookup(table, code));
+        visit(0, codes, Scale{load_f16(p)});
+    }
+};
+
+struct MXFP4 {
+    static constexpr int block = 32, bytes = 17, zero = 12;
+    static constexpr bool is_signed = false;
+    template <typename Visit>
+    [[gnu::always_inline]] static void groups(const uint8_t* p, Visit visit) {
+        // Twice the E2M1 values, from -12 to 12, moved up by 12.
+        static constexpr int8_t levels[16] = {12, 13, 14, 15, 16, 18, 20, 24,
+                                              12, 11, 10, 9,  8,  6,  4,  0};
+        const auto table = table16(levels);
+        I codes[8];
+        load_nibbles(p + lanes, codes);
+        for (I& code : codes) code = lookup(table, code);
+        // The scale is 2^(e - 128): the exponent field is e - 1, below which lie two subnormals.
+        I e = load_u8(p);
+        I small = select_less(e, splat(1), splat(0x00200000), splat(0x00400000));
+        I normal = shift_left(add(e, splat(-1)), 23);
+        visit(0, codes, Scale{as_float(select_less(e, splat(2), small, normal))});
+    }
+};
+
+}  // namespace
+
+extern const Matrix q4_0{32, multiply<Q4_0>};
+extern const Matrix q4_1{32, multiply<Q4_1>};
+extern const Matrix q5_0{32, multiply<Q5_0>};
+extern const Matrix q5_1{32, multiply<Q5_1>};
+extern const Matrix q8_0{32, multiply<Q8_0>};
+extern const Matrix iq4_nl{32, multiply<IQ4_NL>};
+extern const Matrix mxfp4{32, multiply<MXFP4>};
+
+}  // namespace tandem::kernels::cpu::TANDEM_ISA

@@ -1,0 +1,72 @@
+// The table of one variant.
+#include "gguf/dtype.h"
+#include "kernels/cpu/isa/kernels.h"
+#include "kernels/cpu/isa/simd.h"
+
+namespace tandem::kernels::cpu::TANDEM_ISA {
+
+namespace {
+
+using gguf::DType;
+
+const Matrix* matrix(int dtype) {
+    switch (DType(dtype)) {
+        case DType::F32:
+            return &f32;
+        case DType::F16:
+            return &f16;
+        case DType::BF16:
+            return &bf16;
+        case DType::Q4_0:
+            return &q4_0;
+        case DType::Q4_1:
+            return &q4_1;
+        case DType::Q5_0:
+            return &q5_0;
+        case DType::Q5_1:
+            return &q5_1;
+        case DType::Q8_0:
+            return &q8_0;
+        case DType::IQ4_NL:
+            return &iq4_nl;
+        case DType::MXFP4:
+            return &mxfp4;
+        case DType::Q2_K:
+            return &q2_k;
+        case DType::Q3_K:
+            return &q3_k;
+        case DType::Q4_K:
+            return &q4_k;
+        case DType::Q5_K:
+            return &q5_k;
+        case DType::Q6_K:
+            return &q6_k;
+        case DType::IQ4_XS:
+            return &iq4_xs;
+        default:
+            return nullptr;
+    }
+}
+
+}  // namespace
+
+const Isa& isa() {
+    static constexpr Isa table{.lanes = lanes,
+                               .matrix = matrix,
+                               .quantize = quantize,
+                               .attend = attend,
+                               .rms_norm = rms_norm,
+                               .add = add_arrays,
+                               .mul = mul_arrays,
+                               .silu_mul = silu_mul,
+                               .gelu_mul = gelu_mul,
+                               .softmax = softmax,
+                               .add_scaled = add_scaled,
+                               .dot = dot_arrays,
+                               .stream = stream,
+                               .integer_work = integer_work,
+                               .integer_products = integer_products};
+    return table;
+}
+
+}  // namespace tandem::kernels::cpu::TANDEM_ISA

@@ -1,0 +1,32 @@
+// The pieces of one variant, put together in isa.cpp.
+#pragma once
+
+#include "kernels/cpu/isa.h"
+
+namespace tandem::kernels::cpu::TANDEM_ISA {
+
+// The levels of IQ4_NL and IQ4_XS.
+inline constexpr int8_t nonlinear_levels[16] = {-127, -104, -83, -65, -49, -35, -22, -10,
+                                                1,    13,   25,  38,  53,  69,  89,  113};
+
+extern const Matrix f32, f16, bf16;
+extern const Matrix q4_0, q4_1, q5_0, q5_1, q8_0, iq4_nl, mxfp4;
+extern const Matrix q2_k, q3_k, q4_k, q5_k, q6_k, iq4_xs;
+
+void quantize(const float* x, int64_t columns, int64_t block, uint8_t* row);
+void attend(const Attention& attention);
+
+void rms_norm(const float* x, const float* weight, float epsilon, float* y, int64_t count);
+void add_arrays(const float* a, const float* b, float* y, int64_t count);
+void mul_arrays(const float* a, const float* b, float* y, int64_t count);
+void silu_mul(const float* gate, const float* up, float* y, int64_t count);
+void gelu_mul(const float* gate, const float* up, float* y, int64_t count);
+void softmax(const float* x, float* y, int64_t count);
+void add_scaled(const float* x, float weight, float* y, int64_t count);
+float dot_arrays(const float* a, const float* b, int64_t count);
+
+uint64_t stream(const uint8_t* memory, int64_t count);
+int32_t integer_work(int64_t rounds);
+int64_t integer_products();
+
+}  // namespace tandem::kernels::cpu::TANDEM_ISA

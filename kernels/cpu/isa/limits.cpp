@@ -1,0 +1,38 @@
+// What one core can do at best: stream memory, and multiply 8-bit integers. For measuring, not for
+// models.
+#include "kernels/cpu/isa/kernels.h"
+#include "kernels/cpu/isa/simd.h"
+
+namespace tandem::kernels::cpu::TANDEM_ISA {
+
+uint64_t stream(const uint8_t* memory, int64_t count) {
+    constexpr int64_t step = 4 * lanes;
+    I sums[4] = {splat(0), splat(0), splat(0), splat(0)};
+    for (int64_t i = 0; i + 4 * step <= count; i += 4 * step) {
+        for (int64_t line = 0; line < 4 * step; line += 64)
+            __builtin_prefetch(memory + i + 4096 + line);
+        for (int k = 0; k < 4; ++k) sums[k] = add(sums[k], load(memory + i + k * step));
+    }
+    return uint64_t(uint32_t(sum(add(add(sums[0], sums[1]), add(sums[2], sums[3])))));
+}
+
+// Independent sums, as many as hide the latency of one instruction.
+constexpr int chains = 12;
+int64_t integer_products() { return int64_t(chains) * lanes * 4; }
+
+int32_t integer_work(int64_t rounds) {
+    I sums[chains];
+    for (int k = 0; k < chains; ++k) sums[k] = splat(k);
+    int8_t quad[4] = {1, 2, 3, 4};
+    I codes = splat_bytes(3), other = splat_quad(quad);
+    for (int64_t round = 0; round < rounds; ++round) {
+        for (I& sum : sums) sum = dot(sum, codes, other);
+        // Keeps the compiler from folding the rounds.
+        asm volatile("" ::: "memory");
+    }
+    I total = sums[0];
+    for (int k = 1; k < chains; ++k) total = add(total, sums[k]);
+    return sum(total);
+}
+
+}  // namespace tandem::kernels::cpu::TANDEM_ISA

@@ -1,0 +1,181 @@
+// The matrix product of all packed integer types: tiles of `lanes` weight rows by a few tokens.
+//
+// A packed group holds `lanes` rows. Each 32 elements of a row are 8 quads of 4; the vector of quad
+// j has quad j of every row in its lanes, so one instruction multiplies it with one token's quad
+// and adds up within the lanes:
+//
+//     rows        quad 0    quad 1         token
+//     lane 0    [ w w w w | w w w w ...    [ a a a a | a a a a ...
+//     lane 1    [ w w w w | w w w w ...      one quad for all lanes
+//
+// A Type unpacks its blocks into such vectors of codes, in groups of 32 elements with their scales:
+//
+//     block       elements of a block, and of the activation's blocks (32 or 256)
+//     bytes       of a packed block of one row
+//     zero        what a code of 0.0 is; 0 for types with a minimum of their own
+//     is_signed   codes went through biased()
+//     groups(p, visit)   calls visit(group, codes[8], Scales) for each 32 elements of a block
+//
+// and Scales says how results become values: `per16` has two scales per group, `has_min` adds
+// -minimum * sum of the activation.
+#pragma once
+
+#include <type_traits>
+
+#include "kernels/cpu/isa.h"
+#include "kernels/cpu/isa/simd.h"
+
+namespace tandem::kernels::cpu::TANDEM_ISA {
+
+struct Scale {
+    static constexpr bool per16 = false, has_min = false;
+    F scale;
+};
+struct ScaleMin {
+    static constexpr bool per16 = false, has_min = true;
+    F scale, min;
+};
+struct Scale16 {
+    static constexpr bool per16 = true, has_min = false;
+    F scale[2];
+};
+struct ScaleMin16 {
+    static constexpr bool per16 = true, has_min = true;
+    F scale[2], min[2];
+};
+
+// Quads [first, last) of a group for one token.
+template <class Type>
+[[gnu::always_inline]] inline I dot_quads(const I (&codes)[8], const int8_t* a, int first, int last,
+                                          I sum) {
+    for (int j = first; j < last; ++j)
+        sum = Type::is_signed ? dot_signed(sum, codes[j], splat_quad(a + 4 * j))
+                              : dot(sum, codes[j], splat_quad(a + 4 * j));
+    return sum;
+}
+
+// One packed group of rows, T tokens.
+template <class Type, int T>
+inline void tile(const uint8_t* weights, int64_t columns, const uint8_t* const (&x)[T], F (&y)[T]) {
+    constexpr int zero_code = Type::zero + (Type::is_signed ? signed_bias : 0);
+    constexpr bool wide = Type::block == 256;
+    const Q8Row row = q8_row(columns, Type::block);
+    for (int t = 0; t < T; ++t) y[t] = zero();
+    for (int64_t b = 0; b < columns / Type::block; ++b) {
+        const uint8_t* p = weights + b * Type::bytes * lanes;
+        __builtin_prefetch(p + 4096);
+        F part[T];
+        for (int t = 0; t < T; ++t) part[t] = zero();
+        Type::groups(p, [&](int g, const I(&codes)[8], const auto& s) [[gnu::always_inline]] {
+            using S = std::remove_cvref_t<decltype(s)>;
+            const int64_t at = b * (Type::block / 32) + g;  // of the 32 elements, in the row
+            for (int t = 0; t < T; ++t) {
+                const int8_t* a = reinterpret_cast<const int8_t*>(x[t]) + 32 * at;
+                auto sums = [&](int64_t offset) {
+                    return reinterpret_cast<const int32_t*>(x[t] + offset);
+                };
+                auto real_sums = [&](int64_t offset) {
+                    return reinterpret_cast<const float*>(x[t] + offset);
+                };
+                if constexpr (S::per16) {
+                    for (int h = 0; h < 2; ++h) {
+                        I start = splat(zero_code ? -zero_code * sums(row.sums16)[2 * at + h] : 0);
+                        I product = dot_quads<Type>(codes, a, 4 * h, 4 * h + 4, start);
+                        part[t] = fma(to_float(product), s.scale[h], part[t]);
+                        if constexpr (S::has_min)
+                            part[t] = fma(s.min[h], splat(real_sums(row.real_sums16)[2 * at + h]),
+                                          part[t]);
+                    }
+                } else {
+                    I start = splat(zero_code ? -zero_code * sums(row.sums32)[at] : 0);
+                    I product = dot_quads<Type>(codes, a, 0, 8, start);
+                    F scale = s.scale;
+                    if constexpr (!wide) scale = mul(scale, splat(real_sums(row.scales)[at]));
+                    part[t] = fma(to_float(product), scale, part[t]);
+                    if constexpr (S::has_min)
+                        part[t] = fma(s.min, splat(real_sums(row.real_sums32)[at]), part[t]);
+                }
+            }
+        });
+        for (int t = 0; t < T; ++t) {
+            if constexpr (wide)
+                y[t] =
+                    fma(part[t], splat(reinterpret_cast<const float*>(x[t] + row.scales)[b]), y[t]);
+            else
+                y[t] = add(y[t], part[t]);
+        }
+    }
+}
+
+// Stores the results of one group for T tokens; the last group may have fewer rows than lanes.
+template <int T>
+inline void put(const Product& product, int64_t group, int64_t token, const F (&results)[T]) {
+    int64_t row = group * lanes, count = product.rows - row;
+    for (int t = 0; t < T; ++t) {
+        int64_t to = product.y_rows ? product.y_rows[token + t] : token + t;
+        float* y = product.y + to * product.y_stride + row;
+        float result[lanes];
+        if (count >= lanes && !product.weights) {
+            store(y, results[t]);
+            continue;
+        }
+        if (count >= lanes) {
+            store(y, fma(results[t], splat(product.weights[token + t]), load_f32(y)));
+            continue;
+        }
+        store(result, results[t]);
+        for (int64_t i = 0; i < count; ++i)
+            y[i] = product.weights ? y[i] + product.weights[token + t] * result[i] : result[i];
+    }
+}
+
+// T tokens from `token` on, one packed group.
+template <int T, typename Tile>
+inline void run_tile(const Product& product, int64_t group, int64_t token, const uint8_t* weights,
+                     Tile tile) {
+    const uint8_t* x[T];
+    for (int t = 0; t < T; ++t) {
+        int64_t from = product.x_rows ? product.x_rows[token + t] : token + t;
+        x[t] = product.x + from * product.x_stride;
+    }
+    F results[T];
+    tile(weights, x, results);
+    put<T>(product, group, token, results);
+}
+
+// All tokens against all groups of rows: blocks of tokens whose activations stay in a cache, within
+// them the groups, whose weights stay in the nearest one while the tokens pass.
+template <int most, typename Each>
+inline void for_tiles(const Product& product, int64_t group_bytes, Each each) {
+    constexpr int64_t token_block = 128;
+    for (int64_t first = 0; first < product.tokens; first += token_block) {
+        int64_t last = first + token_block < product.tokens ? first + token_block : product.tokens;
+        for (int64_t group = product.first_group; group < product.last_group; ++group) {
+            const uint8_t* weights = product.matrix + group * group_bytes;
+            int64_t token = first;
+            for (; token + most <= last; token += most)
+                each.template operator()<most>(group, token, weights);
+            if constexpr (most > 4)
+                for (; token + 4 <= last; token += 4)
+                    each.template operator()<4>(group, token, weights);
+            for (; token + 2 <= last; token += 2)
+                each.template operator()<2>(group, token, weights);
+            for (; token < last; ++token) each.template operator()<1>(group, token, weights);
+        }
+    }
+}
+
+template <class Type>
+void multiply(const Product& product) {
+    constexpr int most = lanes == 16 ? 8 : 4;
+    int64_t group_bytes = product.columns / Type::block * Type::bytes * lanes;
+    for_tiles<most>(product, group_bytes,
+                    [&]<int T>(int64_t group, int64_t token, const uint8_t* weights) {
+                        run_tile<T>(product, group, token, weights,
+                                    [&](const uint8_t* w, const uint8_t* const(&x)[T], F(&y)[T]) {
+                                        tile<Type, T>(w, product.columns, x, y);
+                                    });
+                    });
+}
+
+}  // namespace tandem::kernels::cpu::TANDEM_ISA

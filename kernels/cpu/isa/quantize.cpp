@@ -1,0 +1,52 @@
+// Activations as int8 blocks: scale = largest magnitude / 127, codes rounded to nearest.
+#include "kernels/cpu/isa/kernels.h"
+#include "kernels/cpu/isa/simd.h"
+
+namespace tandem::kernels::cpu::TANDEM_ISA {
+
+namespace {
+
+float largest_magnitude(const float* x, int64_t count) {
+    F most = zero();
+    for (int64_t i = 0; i < count; i += lanes) most = max(most, abs(load_f32(x + i)));
+    return largest(most);
+}
+
+// Codes of `count` elements; gives their sum.
+int32_t quantize_run(const float* x, int64_t count, float inverse, int8_t* codes) {
+    I total = splat(0);
+    for (int64_t i = 0; i < count; i += lanes) {
+        I rounded = round_to_int(mul(load_f32(x + i), splat(inverse)));
+        store_bytes(codes + i, rounded);
+        total = add(total, rounded);
+    }
+    return sum(total);
+}
+
+}  // namespace
+
+void quantize(const float* x, int64_t columns, int64_t block, uint8_t* row) {
+    const Q8Row at = q8_row(columns, block);
+    auto* codes = reinterpret_cast<int8_t*>(row);
+    auto* scales = reinterpret_cast<float*>(row + at.scales);
+    auto* sums16 = reinterpret_cast<int32_t*>(row + at.sums16);
+    auto* real_sums16 = reinterpret_cast<float*>(row + at.real_sums16);
+    auto* sums32 = reinterpret_cast<int32_t*>(row + at.sums32);
+    auto* real_sums32 = reinterpret_cast<float*>(row + at.real_sums32);
+    for (int64_t b = 0; b < columns / block; ++b) {
+        float most = largest_magnitude(x + b * block, block);
+        float scale = most / 127, inverse = most > 0 ? 127 / most : 0;
+        scales[b] = scale;
+        float unit = block == 32 ? scale : 1;  // what the real sums count in
+        for (int64_t i = b * block; i < (b + 1) * block; i += 16) {
+            sums16[i / 16] = quantize_run(x + i, 16, inverse, codes + i);
+            real_sums16[i / 16] = unit * float(sums16[i / 16]);
+        }
+        for (int64_t i = b * block; i < (b + 1) * block; i += 32) {
+            sums32[i / 32] = sums16[i / 16] + sums16[i / 16 + 1];
+            real_sums32[i / 32] = unit * float(sums32[i / 32]);
+        }
+    }
+}
+
+}  // namespace tandem::kernels::cpu::TANDEM_ISA

@@ -1,0 +1,59 @@
+// The CPU's kernels in order of preference: of equal claims the first wins.
+#include <vector>
+
+#include "kernels/cpu/forms.h"
+
+namespace tandem::kernels::cpu {
+
+namespace ops {
+extern const CpuKernel linear_packed, linear_any, embed, pair, glu, rms_norm, rope, attend, moe_ffn,
+    router, select_rows, reference, prepare_q8_of_32, prepare_q8_of_256, prepare_dense;
+}
+
+namespace {
+
+constexpr const CpuKernel* table[] = {
+    &ops::linear_packed,
+    &ops::linear_any,
+    &ops::embed,
+    &ops::pair,
+    &ops::glu,
+    &ops::rms_norm,
+    &ops::rope,
+    &ops::attend,
+    &ops::moe_ffn,
+    &ops::router,
+    &ops::select_rows,
+    &ops::reference,
+    &ops::prepare_q8_of_32,
+    &ops::prepare_q8_of_256,
+    &ops::prepare_dense,
+};
+
+std::vector<Kernel> as_claims() {
+    std::vector<Kernel> all;
+    for (const CpuKernel* kernel : table)
+        all.push_back({.name = kernel->name,
+                       .claim = kernel->claim,
+                       .form = kernel->form,
+                       .scratch_bytes = kernel->scratch_bytes,
+                       .number = int(all.size())});
+    return all;
+}
+
+}  // namespace
+
+std::span<const CpuKernel* const> kernel_table() { return table; }
+
+std::span<const Kernel> claims() {
+    static const std::vector<Kernel> all = as_claims();
+    return all;
+}
+
+const Kernel& claim_of(const CpuKernel& kernel) {
+    size_t number = 0;
+    while (table[number] != &kernel) ++number;
+    return claims()[number];
+}
+
+}  // namespace tandem::kernels::cpu

@@ -1,0 +1,62 @@
+#include "kernels/cpu/matrix.h"
+
+#include "kernels/cpu/packing.h"
+
+namespace tandem::kernels::cpu {
+
+HeldMatrix held_matrix(const Operand& operand, const Site& site, bool stacked) {
+    graph::View view = site.view(operand);
+    HeldMatrix matrix{.dtype = view.dtype,
+                      .packed = is_packed(view.dtype, operand.use),
+                      .data = view.data,
+                      .rows = view.rows(),
+                      .columns = view.row_length(),
+                      .lanes = site.isa.lanes};
+    if (stacked) {
+        matrix.matrices = view.extents[0];
+        matrix.rows /= std::max<int64_t>(1, matrix.matrices);
+    }
+    return matrix;
+}
+
+int64_t HeldMatrix::matrix_bytes() const {
+    return packed ? groups() * group_bytes(dtype, lanes, columns)
+                  : rows * gguf::row_bytes(dtype, columns);
+}
+
+void HeldMatrix::row(int64_t matrix, int64_t row, float* values,
+                     std::vector<std::byte>& stored) const {
+    const std::byte* base = data + matrix * matrix_bytes();
+    int64_t bytes = gguf::row_bytes(dtype, columns);
+    const std::byte* from = base + row * bytes;
+    if (packed) {
+        stored.resize(size_t(bytes));
+        unpack_row(dtype, lanes, columns, base + row / lanes * lanes * bytes, int(row % lanes),
+                   stored.data());
+        from = stored.data();
+    }
+    gguf::decode_row(dtype, from, {values, size_t(columns)});
+}
+
+void multiply(const HeldMatrix& held, const Isa& isa, int64_t matrix, Product product) {
+    product.matrix = reinterpret_cast<const uint8_t*>(held.data + matrix * held.matrix_bytes());
+    product.rows = held.rows;
+    product.columns = held.columns;
+    if (held.packed) return isa.matrix(int(held.dtype))->multiply(product);
+    std::vector<float> values(size_t(held.columns));
+    std::vector<std::byte> stored;
+    int64_t last = std::min(product.last_group * held.lanes, held.rows);
+    for (int64_t row = product.first_group * held.lanes; row < last; ++row) {
+        held.row(matrix, row, values.data(), stored);
+        for (int64_t t = 0; t < product.tokens; ++t) {
+            int64_t from = product.x_rows ? product.x_rows[t] : t;
+            int64_t to = product.y_rows ? product.y_rows[t] : t;
+            auto* x = reinterpret_cast<const float*>(product.x + from * product.x_stride);
+            float* y = product.y + to * product.y_stride + row;
+            float result = isa.dot(values.data(), x, held.columns);
+            *y = product.weights ? *y + product.weights[t] * result : result;
+        }
+    }
+}
+
+}  // namespace tandem::kernels::cpu

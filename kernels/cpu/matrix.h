@@ -1,0 +1,30 @@
+// A weight of a launch as the CPU holds it: packed groups, or stored rows.
+#pragma once
+
+#include <vector>
+
+#include "kernels/cpu/site.h"
+
+namespace tandem::kernels::cpu {
+
+struct HeldMatrix {
+    gguf::DType dtype = gguf::DType::F32;
+    bool packed = false;
+    const std::byte* data = nullptr;
+    int64_t matrices = 1, rows = 0, columns = 0;  // of each matrix
+    int lanes = 1;
+
+    int64_t groups() const { return (rows + lanes - 1) / lanes; }
+    int64_t matrix_bytes() const;
+    // Row `row` of matrix `matrix` as f32; `stored` has room for its bytes.
+    void row(int64_t matrix, int64_t row, float* values, std::vector<std::byte>& stored) const;
+};
+
+// `stacked`: the first row axis counts matrices.
+HeldMatrix held_matrix(const Operand& operand, const Site& site, bool stacked);
+
+// The product of one matrix of the stack: by the variant's kernel where it is packed, else a
+// decoded row at a time with f32 rows of x. Fills in what `product` does not say of the matrix.
+void multiply(const HeldMatrix& held, const Isa& isa, int64_t matrix, Product product);
+
+}  // namespace tandem::kernels::cpu

@@ -1,0 +1,184 @@
+// linear on the CPU: packed matrices through the variant's tiles; anything else a row at a time.
+#include "kernels/cpu/forms.h"
+#include "kernels/cpu/matrix.h"
+#include "kernels/cpu/packing.h"
+#include "kernels/cpu/rows.h"
+
+namespace tandem::kernels::cpu::ops {
+
+namespace {
+
+// x [tokens k...] with exactly the weight's columns, none of its rows.
+bool plain_product(const Operation& operation) {
+    if (!is(operation, "linear")) return false;
+    const graph::View &x = operation.inputs[0].view, &w = operation.inputs[1].view;
+    if (x.axes.size() != w.columns + 1) return false;
+    for (size_t i = 0; i < w.columns; ++i)
+        if (x.axes[i + 1] != w.axes[w.axes.size() - w.columns + i]) return false;
+    return find({w.axes.begin(), w.axes.end()}, x.axes[0]) < 0;
+}
+
+// Several linears in a row that read one value are one launch: the value stays in the cache, and
+// the team meets once.
+size_t claim_packed(std::span<const Operation> ahead) {
+    size_t count = 0;
+    for (const Operation& operation : ahead) {
+        if (!plain_product(operation)) break;
+        const Operand& weight = operation.inputs[1];
+        if (!is_packed(weight.view.dtype, weight.use)) break;
+        if (count > 0 && operation.node->inputs[0].value != ahead[0].node->inputs[0].value) break;
+        if (count > 0 && form_block(weight.view.dtype) != form_block(ahead[0].inputs[1].view.dtype))
+            break;
+        ++count;
+    }
+    return count;
+}
+
+const Form* form_packed(const Operation& operation, size_t input) {
+    return input == 0 ? form_for(operation.inputs[1].view.dtype, operation.inputs[0].view)
+                      : nullptr;
+}
+
+// One of the products of a launch.
+struct Piece {
+    const Matrix* kernel;
+    Product product;
+    graph::View x;
+    int64_t groups;
+};
+
+Task bind_packed(const Launch& launch, const Site& site) {
+    std::vector<Piece> pieces;
+    int64_t groups = 0;
+    for (const Operation& operation : launch.operations) {
+        graph::View x = site.view(operation.inputs[0]);
+        HeldMatrix matrix = held_matrix(operation.inputs[1], site, false);
+        std::optional<Rows> y =
+            as_rows(site.view(operation.output), operation.output.view.axes.size() - 1);
+        int64_t block = form_block(matrix.dtype);
+        int64_t dense_stride = matrix.columns * 4;
+        bool as_it_lies = block == 0 && operation.inputs[0].where != Where::Nowhere &&
+                          as_rows(operation.inputs[0].view, x.axes.size() - 1).has_value();
+        pieces.push_back({.kernel = site.isa.matrix(int(matrix.dtype)),
+                          .product = {.matrix = reinterpret_cast<const uint8_t*>(matrix.data),
+                                      .rows = matrix.rows,
+                                      .columns = matrix.columns,
+                                      .x = reinterpret_cast<const uint8_t*>(x.data),
+                                      .x_stride = block        ? q8_row(matrix.columns, block).bytes
+                                                  : as_it_lies ? x.strides[0] * 4
+                                                               : dense_stride,
+                                      .y = y->data,
+                                      .y_stride = y->stride},
+                          .x = x,
+                          .groups = matrix.groups()});
+        groups += matrix.groups();
+    }
+    const graph::StepInputs* inputs = &site.inputs();
+    return [pieces, groups, inputs](const Worker& worker) {
+        int64_t first, last, begin = 0;
+        worker.share(groups, first, last);
+        for (const Piece& piece : pieces) {
+            Product product = piece.product;
+            product.tokens = live_count(piece.x, *inputs);
+            product.first_group = std::max<int64_t>(0, first - begin);
+            product.last_group = std::min(piece.groups, last - begin);
+            begin += piece.groups;
+            if (product.first_group < product.last_group) piece.kernel->multiply(product);
+        }
+    };
+}
+
+// Whatever its shape and type: every row of the weight decoded once, multiplied with all of x.
+size_t claim_any(std::span<const Operation> ahead) { return is(ahead[0], "linear") ? 1 : 0; }
+
+struct Strides {
+    std::vector<int64_t> extents, x, y;
+
+    // Calls visit(offset in x, offset in y) for every index of the axes.
+    template <typename Visit>
+    void each(Visit visit) const {
+        std::vector<int64_t> index(extents.size(), 0);
+        for (int64_t extent : extents)
+            if (extent == 0) return;
+        while (true) {
+            int64_t at_x = 0, at_y = 0;
+            for (size_t i = 0; i < index.size(); ++i)
+                at_x += index[i] * x[i], at_y += index[i] * y[i];
+            visit(at_x, at_y);
+            size_t i = index.size();
+            while (i > 0 && ++index[i - 1] == extents[i - 1]) index[--i] = 0;
+            if (i == 0) return;
+        }
+    }
+};
+
+// The axes in which x and y are walked: `all` in their order, of which the local extents are known.
+Strides strides_of(const graph::Shape& all, const std::vector<int64_t>& extents,
+                   const graph::View& x, const graph::View& y) {
+    Strides strides{.extents = extents};
+    for (graph::Axis axis : all) {
+        int in_x = find(x.axes, axis), in_y = find(y.axes, axis);
+        strides.x.push_back(in_x < 0 ? 0 : x.strides[size_t(in_x)]);
+        strides.y.push_back(in_y < 0 ? 0 : y.strides[size_t(in_y)]);
+    }
+    return strides;
+}
+
+Task bind_any(const Launch& launch, const Site& site) {
+    const Operation& operation = launch.operations[0];
+    graph::View x = site.view(operation.inputs[0]), y = site.view(operation.output);
+    HeldMatrix matrix = held_matrix(operation.inputs[1], site, false);
+    const graph::View weight = operation.inputs[1].view;
+    const size_t row_axes = weight.axes.size() - weight.columns;
+    graph::Shape outer;
+    std::vector<int64_t> outer_extents;
+    for (size_t i = 0; i < x.axes.size(); ++i)
+        if (!contains(weight.axes, x.axes[i])) {
+            outer.push_back(x.axes[i]);
+            outer_extents.push_back(x.extents[i]);
+        }
+    auto part = [&](size_t first, size_t last) {
+        return strides_of(
+            {weight.axes.begin() + int64_t(first), weight.axes.begin() + int64_t(last)},
+            {weight.extents.begin() + int64_t(first), weight.extents.begin() + int64_t(last)}, x,
+            y);
+    };
+    Strides rows = part(0, row_axes), columns = part(row_axes, weight.axes.size());
+    Strides tokens = strides_of(outer, outer_extents, x, y);
+    bool contiguous = as_rows(x, weight.columns).has_value() && x.axes.size() >= weight.columns;
+    for (size_t i = 0; contiguous && i < weight.columns; ++i)
+        contiguous = x.axes[x.axes.size() - weight.columns + i] == weight.axes[row_axes + i];
+    return [=](const Worker& worker) {
+        Strides live = tokens;
+        for (size_t i = 0; i < outer.size(); ++i)
+            if (outer[i]->live()) live.extents[i] = live_count(x, site.inputs());
+        auto* from = reinterpret_cast<const float*>(x.data);
+        auto* to = reinterpret_cast<float*>(y.data);
+        std::vector<float> values(size_t(matrix.columns)), gathered(size_t(matrix.columns));
+        std::vector<std::byte> stored;
+        int64_t first, last, number = 0;
+        worker.share(matrix.rows, first, last);
+        rows.each([&](int64_t row_x, int64_t row_y) {
+            int64_t row = number++;
+            if (row < first || row >= last) return;
+            matrix.row(0, row, values.data(), stored);
+            live.each([&](int64_t at_x, int64_t at_y) {
+                const float* operand = from + at_x + row_x;
+                if (!contiguous) {
+                    size_t k = 0;
+                    columns.each([&](int64_t at, int64_t) { gathered[k++] = operand[at]; });
+                    operand = gathered.data();
+                }
+                to[at_y + row_y] = site.isa.dot(values.data(), operand, matrix.columns);
+            });
+        });
+    };
+}
+
+}  // namespace
+
+extern const CpuKernel linear_packed{
+    .name = "linear.packed", .claim = claim_packed, .bind = bind_packed, .form = form_packed};
+extern const CpuKernel linear_any{.name = "linear.any", .claim = claim_any, .bind = bind_any};
+
+}  // namespace tandem::kernels::cpu::ops

@@ -1,0 +1,37 @@
+// rms_norm on the CPU.
+#include "kernels/cpu/rows.h"
+#include "kernels/cpu/site.h"
+
+namespace tandem::kernels::cpu::ops {
+
+namespace {
+
+size_t claim(std::span<const Operation> ahead) {
+    const Operation& operation = ahead[0];
+    if (!is(operation, "rms_norm")) return 0;
+    size_t columns = operation.inputs[1].view.axes.size();
+    return as_rows(operation.inputs[0].view, columns) && as_rows(operation.output.view, columns)
+               ? 1
+               : 0;
+}
+
+Task bind(const Launch& launch, const Site& site) {
+    const Operation& operation = launch.operations[0];
+    graph::View x = site.view(operation.inputs[0]), weight = site.view(operation.inputs[1]);
+    graph::View y = site.view(operation.output);
+    Rows from = *as_rows(x, weight.axes.size()), to = *as_rows(y, weight.axes.size());
+    float epsilon = float(operation.node->attributes.number("epsilon"));
+    return [=](const Worker& worker) {
+        int64_t first, last;
+        worker.share(to.count(site.inputs(), y), first, last);
+        for (int64_t r = first; r < last; ++r)
+            site.isa.rms_norm(from.row(r), reinterpret_cast<const float*>(weight.data), epsilon,
+                              to.row(r), to.length);
+    };
+}
+
+}  // namespace
+
+extern const CpuKernel rms_norm{.name = "rms_norm", .claim = claim, .bind = bind};
+
+}  // namespace tandem::kernels::cpu::ops

@@ -1,0 +1,32 @@
+// How the CPU keeps matrices: groups of `lanes` rows, interleaved so that one vector load brings
+// the same few bytes of every row. Nothing is lost: a packed row can be unpacked to the file's
+// bytes.
+//
+// Within a group, blocks follow one another; within a block, the fields of the type; within a
+// field, units of 1, 2 or 4 bytes, for each of which the rows stand side by side.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "gguf/dtype.h"
+#include "graph/tensor.h"
+
+namespace tandem::kernels::cpu {
+
+// True for the types that have matrix kernels, where they are used as matrices. Everything else is
+// kept as the file has it (vectors as f32).
+bool is_packed(gguf::DType dtype, graph::Use use);
+
+// Bytes of one group, and of a stack of matrices. The last group of each is filled up with zeros.
+int64_t group_bytes(gguf::DType dtype, int lanes, int64_t columns);
+int64_t packed_bytes(gguf::DType dtype, int lanes, int64_t matrices, int64_t rows, int64_t columns);
+
+// Packs up to `lanes` rows; null stands for a row of zeros.
+void pack_group(gguf::DType dtype, int lanes, int64_t columns, const std::byte* const* rows,
+                std::byte* group);
+// The bytes of one row of a group as the file has them.
+void unpack_row(gguf::DType dtype, int lanes, int64_t columns, const std::byte* group, int lane,
+                std::byte* row);
+
+}  // namespace tandem::kernels::cpu

@@ -1,0 +1,111 @@
+#include "kernels/cpu/team.h"
+
+#include <sched.h>
+
+#include <chrono>
+#include <exception>
+#include <utility>
+
+namespace tandem::kernels::cpu {
+
+namespace {
+
+// Longer than a launch's members differ, shorter than a time slice.
+constexpr auto spin_time = std::chrono::microseconds(100);
+
+void relax() {
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#endif
+}
+
+// Waits until the number is no longer `old`.
+void wait_while(const std::atomic<uint32_t>& number, uint32_t old, bool spin) {
+    if (spin) {
+        auto until = std::chrono::steady_clock::now() + spin_time;
+        do {
+            for (int i = 0; i < 64; ++i) {
+                if (number.load(std::memory_order_acquire) != old) return;
+                relax();
+            }
+        } while (std::chrono::steady_clock::now() < until);
+    }
+    while (number.load(std::memory_order_acquire) == old)
+        number.wait(old, std::memory_order_acquire);
+}
+
+void pin(int core) {
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    CPU_SET(core, &set);
+    sched_setaffinity(0, sizeof set, &set);  // best effort: a container may forbid it
+}
+
+}  // namespace
+
+void Barrier::wait() {
+    if (members_ == 1) return;
+    uint32_t round = round_.load(std::memory_order_acquire);
+    if (arrived_.fetch_add(1, std::memory_order_acq_rel) + 1 == uint32_t(members_)) {
+        arrived_.store(0, std::memory_order_relaxed);
+        round_.store(round + 1, std::memory_order_release);
+        round_.notify_all();
+    } else {
+        wait_while(round_, round, spin_);
+    }
+}
+
+Team::Team(std::vector<int> cores, bool shared)
+    : cores_(std::move(cores)),
+      shared_(shared),
+      barrier_(int(cores_.size()), !shared),
+      errors_(cores_.size()),
+      scratch_(cores_.size()) {
+    for (int i = 1; i < size(); ++i) threads_.emplace_back([this, i] { serve(i); });
+}
+
+Team::~Team() {
+    stopping_.store(true);
+    round_.fetch_add(1, std::memory_order_release);
+    round_.notify_all();
+    for (std::thread& thread : threads_) thread.join();
+}
+
+void Team::call(int index) {
+    try {
+        (*task_)(Worker{index, size(), &barrier_, &scratch_[size_t(index)]});
+    } catch (...) {
+        errors_[size_t(index)] = std::current_exception();
+    }
+}
+
+void Team::serve(int index) {
+    pin(cores_[size_t(index)]);
+    for (uint32_t seen = 0;; ++seen) {
+        wait_while(round_, seen, !shared_);
+        if (stopping_.load()) return;
+        call(index);
+        finished_.fetch_add(1, std::memory_order_release);
+        finished_.notify_one();
+    }
+}
+
+void Team::pin_caller() {
+    if (pinned_ == std::this_thread::get_id()) return;
+    pin(cores_[0]);
+    pinned_ = std::this_thread::get_id();
+}
+
+void Team::run(const std::function<void(const Worker&)>& task) {
+    task_ = &task;
+    finished_.store(0, std::memory_order_relaxed);
+    round_.fetch_add(1, std::memory_order_release);
+    round_.notify_all();
+    call(0);
+    for (uint32_t done; (done = finished_.load(std::memory_order_acquire)) + 1 < uint32_t(size());)
+        wait_while(finished_, done, !shared_);
+    for (std::exception_ptr& error : errors_)
+        if (error) std::rethrow_exception(std::exchange(error, nullptr));
+}
+
+}  // namespace tandem::kernels::cpu

@@ -1,0 +1,76 @@
+// A team of threads pinned to the cores of a CPU device. The calling thread is its first member.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <thread>
+#include <vector>
+
+namespace tandem::kernels::cpu {
+
+// Threads meet here between two launches. Spins for a while, then sleeps; at once where the cores
+// are shared with other teams.
+class Barrier {
+  public:
+    Barrier(int members, bool spin) : members_(members), spin_(spin) {}
+    void wait();
+
+  private:
+    const int members_;
+    const bool spin_;
+    std::atomic<uint32_t> arrived_ = 0, round_ = 0;
+};
+
+// One member at work.
+struct Worker {
+    int index = 0, count = 1;
+    Barrier* barrier = nullptr;
+    std::vector<float>* own = nullptr;
+
+    // Working memory of this member, kept between launches.
+    float* scratch(int64_t floats) const {
+        if (int64_t(own->size()) < floats) own->resize(size_t(floats));
+        return own->data();
+    }
+
+    // The part [first, last) of `total` pieces that is this worker's.
+    void share(int64_t total, int64_t& first, int64_t& last) const {
+        first = total * index / count;
+        last = total * (index + 1) / count;
+    }
+};
+
+class Team {
+  public:
+    // `shared`: other threads use these cores, too, so waiting threads give them up.
+    Team(std::vector<int> cores, bool shared);
+    ~Team();
+    Team(const Team&) = delete;
+
+    // For a thread that does nothing else: it is bound to the first core.
+    void pin_caller();
+
+    int size() const { return int(cores_.size()); }
+    // Every member calls task(worker); returns when all have. The caller is worker 0 and is pinned
+    // to the first core. An exception of any member is thrown here.
+    void run(const std::function<void(const Worker&)>& task);
+
+  private:
+    void serve(int index);
+    void call(int index);
+
+    const std::vector<int> cores_;
+    const bool shared_;
+    Barrier barrier_;
+    std::vector<std::thread> threads_;
+    std::thread::id pinned_;  // the caller that was pinned last
+    const std::function<void(const Worker&)>* task_ = nullptr;
+    std::atomic<uint32_t> round_ = 0;     // tasks begun
+    std::atomic<uint32_t> finished_ = 0;  // members done with the current one
+    std::atomic<bool> stopping_ = false;
+    std::vector<std::exception_ptr> errors_;
+    std::vector<std::vector<float>> scratch_;  // of each member
+};
+
+}  // namespace tandem::kernels::cpu
