@@ -21,7 +21,8 @@ Executor::Executor(const Placed& placed, std::span<const std::unique_ptr<kernels
                    std::vector<Programs> programs, std::unique_ptr<Communicator> communicator,
                    int64_t most_tokens)
     : placed_(placed), communicator_(std::move(communicator)), most_tokens_(most_tokens) {
-    vocab_ = placed.graph->result().shape().back()->extent;
+    const graph::Shape& result = placed.graph->result().shape();
+    vocab_ = graph::elements({result.begin() + 1, result.end()});
     for (size_t i = 0; i < placed.steps.size(); ++i)
         if (auto* exchange = std::get_if<Exchange>(&placed.steps[i]))
             if (exchange->to_host) fetch_ = int(i);

@@ -37,6 +37,7 @@ class Executor {
     ~Executor();
 
     int64_t most_tokens() const { return most_tokens_; }
+    // Logits of a row: the size of the vocabulary.
     int64_t vocab() const { return vocab_; }
 
     // At most most_tokens() tokens. Throws the error that ended an earlier step.

@@ -1,0 +1,228 @@
+// Every kernel of the CPU, in every variant that this machine runs, against the reference op: all
+// weight types, odd sizes, one to three threads, one token to many.
+#include <gtest/gtest.h>
+
+#include "graph/rope.h"
+#include "kernels/cpu/device.h"
+#include "kernels/cpu/isa.h"
+#include "kernels/reference/device.h"
+#include "kernels/small_model.h"
+
+namespace tandem {
+namespace {
+
+using gguf::DType;
+using graph::Axis;
+using graph::Tensor;
+using test::SmallModel;
+
+double nmse(const std::vector<float>& x, const std::vector<float>& reference) {
+    EXPECT_EQ(x.size(), reference.size());
+    double error = 0, power = 0;
+    for (size_t i = 0; i < std::min(x.size(), reference.size()); ++i) {
+        error += (double(x[i]) - reference[i]) * (double(x[i]) - reference[i]);
+        power += double(reference[i]) * reference[i];
+    }
+    return error / power;
+}
+
+struct Machine {
+    std::string variant;
+    int threads;
+};
+
+std::vector<Machine> machines() {
+    std::vector<Machine> all;
+    for (const char* name : {"avx512", "avx2", "portable"})
+        if (kernels::cpu::find_variant(name)) all.push_back({name, 2});
+    all.push_back({"portable", 1});
+    all.push_back({"", 3});
+    return all;
+}
+
+std::unique_ptr<kernels::Device> make_cpu(const Machine& machine) {
+    std::vector<int> cores(size_t(machine.threads), 0);
+    return std::make_unique<kernels::CpuDevice>(kernels::CpuDevice::Options{
+        .name = "cpu", .cores = cores, .shares_cores = true, .variant = machine.variant});
+}
+
+// Runs the model everywhere and compares.
+void expect_close(const SmallModel& model, const std::vector<graph::StepInputs>& steps,
+                  double bound) {
+    auto expected = model.run(std::make_unique<kernels::ReferenceDevice>("reference", 0), steps);
+    for (const Machine& machine : machines()) {
+        auto found = model.run(make_cpu(machine), steps);
+        EXPECT_LE(nmse(found, expected), bound)
+            << machine.variant << " with " << machine.threads << " threads";
+    }
+}
+
+// Rounding activations to 8 bits costs this much; a wrong scale or code costs hundreds of times
+// more.
+double bound_of(DType dtype) {
+    int64_t block = gguf::traits(dtype).block;
+    return block == 1 ? 1e-11 : block == 256 ? 2e-4 : 1e-4;
+}
+
+constexpr DType matrix_types[] = {DType::F32,  DType::F16,    DType::BF16,   DType::Q4_0,
+                                  DType::Q4_1, DType::Q5_0,   DType::Q5_1,   DType::Q8_0,
+                                  DType::Q2_K, DType::Q3_K,   DType::Q4_K,   DType::Q5_K,
+                                  DType::Q6_K, DType::IQ4_NL, DType::IQ4_XS, DType::MXFP4};
+// Some of those that are decoded a row at a time.
+constexpr DType other_types[] = {DType::TQ1_0, DType::TQ2_0, DType::NVFP4, DType::Q1_0,
+                                 DType::Q2_0};
+
+class EveryType : public testing::TestWithParam<DType> {};
+
+TEST_P(EveryType, LinearOfOddRows) {
+    int64_t block = gguf::traits(GetParam()).block;
+    for (auto [rows, blocks] : {std::pair{1, 1}, {16, 3}, {37, 2}}) {
+        SmallModel model;
+        Axis k = model.axis("k", block == 1 ? 21 * blocks : std::max<int64_t>(32, block) * blocks);
+        Axis n = model.axis("n", rows);
+        Tensor x = model.activation("x", {k});
+        model.finish(linear(x, model.weight("w", GetParam(), {n}, {k})));
+        expect_close(model, {test::random_step(0, 1), test::random_step(0, 13)},
+                     bound_of(GetParam()));
+    }
+}
+
+TEST_P(EveryType, TwoReadersOfOneValue) {
+    int64_t block = gguf::traits(GetParam()).block;
+    SmallModel model;
+    Axis k = model.axis("k", block == 1 ? 40 : 2 * std::max<int64_t>(32, block));
+    Axis n = model.axis("n", 24);
+    Tensor x = model.activation("x", {k});
+    Tensor a = linear(x, model.weight("a", GetParam(), {n}, {k}));
+    Tensor b =
+        linear(x, model.weight("b", DType::Q8_0 == GetParam() ? DType::F32 : GetParam(), {n}, {k}));
+    model.finish(add(a, b));
+    expect_close(model, {test::random_step(0, 5)}, bound_of(GetParam()));
+}
+
+TEST_P(EveryType, TableReadFromItsMatrix) {
+    int64_t block = gguf::traits(GetParam()).block;
+    SmallModel model;
+    Axis k = model.axis("k", block == 1 ? 33 : 2 * std::max<int64_t>(32, block));
+    Tensor table = model.weight("table", GetParam(), {model.axis("ids", SmallModel::ids)}, {k});
+    // Rows come out exactly; only the product with the same table rounds.
+    Tensor rows = embed(table, model.graph.input("ids"));
+    model.finish(linear(rows, table));
+    expect_close(model, {test::random_step(0, 9)}, bound_of(GetParam()));
+}
+
+TEST_P(EveryType, Experts) {
+    int64_t block = gguf::traits(GetParam()).block;
+    int64_t unit = block == 1 ? 20 : std::max<int64_t>(32, block);
+    SmallModel model;
+    Axis embd = model.axis("embd", 2 * unit), ffn = model.axis("ffn", unit);
+    Axis experts = model.axis("experts", 6), choices = model.axis("choices", 6);
+    Tensor x = model.activation("x", {embd});
+    Tensor scores = softmax(model.activation("scores", {choices}));
+    Tensor ids = top_k(scores, model.axis("used", 2));
+    float scale = 1 / std::sqrt(float(unit));
+    model.finish(moe_ffn(x, ids, normalize(take(scores, ids)),
+                         model.weight("gate", GetParam(), {experts, ffn}, {embd}, scale),
+                         model.weight("up", GetParam(), {experts, ffn}, {embd}, scale),
+                         model.weight("down", GetParam(), {experts, embd}, {ffn}, scale), "silu"));
+    expect_close(model, {test::random_step(0, 1), test::random_step(0, 19)},
+                 6 * bound_of(GetParam()));
+}
+
+INSTANTIATE_TEST_SUITE_P(Packed, EveryType, testing::ValuesIn(matrix_types),
+                         [](const auto& test) { return std::string(gguf::name(test.param)); });
+INSTANTIATE_TEST_SUITE_P(Plain, EveryType, testing::ValuesIn(other_types),
+                         [](const auto& test) { return std::string(gguf::name(test.param)); });
+
+TEST(Cpu, ExpertsOfMixedTypes) {
+    SmallModel model;
+    Axis embd = model.axis("embd", 256), ffn = model.axis("ffn", 256);
+    Axis experts = model.axis("experts", 4), choices = model.axis("choices", 4);
+    Tensor x = model.activation("x", {embd});
+    Tensor scores = softmax(model.activation("scores", {choices}));
+    Tensor ids = top_k(scores, model.axis("used", 3));
+    model.finish(moe_ffn(x, ids, take(scores, ids),
+                         model.weight("gate", DType::Q4_K, {experts, ffn}, {embd}, 0.06f),
+                         model.weight("up", DType::BF16, {experts, ffn}, {embd}, 0.06f),
+                         model.weight("down", DType::Q5_1, {experts, embd}, {ffn}, 0.06f), "gelu"));
+    expect_close(model, {test::random_step(0, 11)}, 1e-3);
+}
+
+// Heads that are batched, and operands of which only the last axis is contracted.
+TEST(Cpu, LinearOfAnyShape) {
+    for (DType dtype : {DType::F32, DType::Q8_0, DType::TQ2_0}) {
+        int64_t size = dtype == DType::TQ2_0 ? 256 : 32;
+        SmallModel model;
+        Axis h = model.axis("h", 3), k = model.axis("k", size), n = model.axis("n", 5);
+        Tensor x = model.activation("x", {h, k});
+        Tensor batched = linear(x, model.weight("b", dtype, {h, n}, {k}));
+        Tensor last = linear(x, model.weight("l", dtype, {n}, {k}));
+        model.finish(add(batched, last));
+        expect_close(model, {test::random_step(0, 4)}, 1e-11);
+    }
+}
+
+TEST(Cpu, RowOps) {
+    SmallModel model;
+    Axis heads = model.axis("heads", 3), d = model.axis("d", 37);
+    Tensor a = model.activation("a", {heads, d}), b = model.activation("b", {heads, d}, 8);
+    Tensor x = glu(b, a, "silu");
+    x = add(x, glu(a, b, "gelu"));
+    x = mul(x, model.weight("row", DType::F32, {heads, d}, {}));
+    x = add(rms_norm(x, model.weight("norm", DType::F16, {d}, {}), 1e-5), a);
+    model.finish(sigmoid(soft_cap(scale(x, 0.5), 3)));
+    expect_close(model, {test::random_step(0, 1), test::random_step(0, 23)}, 1e-11);
+}
+
+TEST(Cpu, Rope) {
+    for (bool halves : {false, true}) {
+        SmallModel model;
+        Axis heads = model.axis("heads", 3), d = model.axis("d", 20);
+        graph::Rope rope{.dims = 12,
+                         .base = 500,
+                         .halves = halves,
+                         .scale = 4,
+                         .magnitude = 1.2,
+                         .extrapolation = 1,
+                         .low = 1,
+                         .high = 4};
+        Tensor x = model.activation("x", {heads, d}), positions = model.graph.input("positions");
+        Tensor factors = model.weight("factors", DType::F32, {model.axis("pairs", 6)}, {});
+        model.finish(
+            add(graph::rope(x, positions, rope), graph::rope(x, positions, rope, factors)));
+        expect_close(model, {test::random_step(0, 9), test::random_step(1000, 3)}, 1e-11);
+    }
+}
+
+class EveryCache : public testing::TestWithParam<DType> {};
+
+TEST_P(EveryCache, Attention) {
+    for (auto [head, value_head] : {std::pair{32, 32}, {64, 96}}) {
+        SmallModel model;
+        Axis kv = model.axis("kv_heads", 2), q_per_kv = model.axis("q_per_kv", 5);
+        Axis d = model.axis("d", head), dv = model.axis("dv", value_head);
+        Axis slots = model.axis("slots", 2), cells = model.axis("cells", 200);
+        Tensor q = model.activation("q", {kv, q_per_kv, d});
+        Tensor k = model.activation("k", {kv, d}), v = model.activation("v", {kv, dv});
+        graph::Cache cache{model.graph.state("k_cache", GetParam(), {slots, kv, cells}, {d}),
+                           model.graph.state("v_cache", GetParam(), {slots, kv, cells}, {dv})};
+        model.finish(attend(q, k, v, cache, 0.3));
+        // A long prompt, a chunk after it, single tokens, and two sequences in one step.
+        graph::StepInputs both;
+        std::vector<int32_t> more{5, 6, 7}, other{8, 9};
+        both.append(0, 153, more);
+        both.append(1, 0, other);
+        both.rows = {0, 1, 2, 3, 4};
+        expect_close(model,
+                     {test::random_step(0, 131), test::random_step(131, 21),
+                      test::random_step(152, 1), both, test::random_step(156, 1)},
+                     1e-10);
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Types, EveryCache,
+                         testing::Values(DType::F32, DType::F16, DType::BF16, DType::Q8_0),
+                         [](const auto& test) { return std::string(gguf::name(test.param)); });
+
+}  // namespace
+}  // namespace tandem

@@ -1,0 +1,53 @@
+// A model of a few nodes with random weights, run on one device: what kernels are compared on.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "graph/ops.h"
+#include "graph/step.h"
+#include "kernels/device.h"
+
+namespace tandem::test {
+
+using graph::Axis;
+using graph::Graph;
+using graph::Shape;
+using graph::Tensor;
+
+class SmallModel {
+  public:
+    Graph graph;
+
+    Axis axis(const std::string& name, int64_t extent) { return graph.axis(name, extent); }
+    // Random normal weights times `scale`, encoded as `dtype`.
+    Tensor weight(const std::string& name, gguf::DType dtype, const Shape& rows,
+                  const Shape& columns, float scale = 1);
+    // An activation of any shape: a lookup in a table of random rows, one per token id.
+    Tensor activation(const std::string& name, const Shape& axes, float scale = 1);
+    // Ends the graph: the result is y [tokens ...] of all tokens.
+    void finish(Tensor y);
+
+    // The result on a device that holds all of it. Steps run one after another.
+    std::vector<float> run(std::unique_ptr<kernels::Device> device,
+                           const std::vector<graph::StepInputs>& steps) const;
+
+    static constexpr int64_t ids = 97;  // rows of activation tables
+
+  private:
+    struct Stored {
+        gguf::DType dtype;
+        int64_t row_bytes;
+        std::vector<std::byte> bytes;
+    };
+    std::map<int, Stored> stored_;  // by value
+    unsigned seed_ = 1;
+};
+
+// A step of `count` tokens of slot 0 with pseudo-random ids, all rows wanted.
+graph::StepInputs random_step(int32_t cached, int32_t count, unsigned seed = 7);
+
+}  // namespace tandem::test
