@@ -2,6 +2,8 @@
 // weight types, odd sizes, one to three threads, one token to many.
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "graph/rope.h"
 #include "kernels/cpu/device.h"
 #include "kernels/cpu/isa.h"
