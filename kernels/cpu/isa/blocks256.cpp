@@ -40,6 +40,7 @@ struct Q2_K {
     [[gnu::always_inline]] static void groups(const uint8_t* p, Visit visit) {
         const uint8_t* q = p + 16 * lanes;
         F d = load_f16(p + 80 * lanes), dmin = sub(TANDEM_ISA::zero(), load_f16(p + 82 * lanes));
+#pragma GCC unroll 8
         for (int g = 0; g < 8; ++g) {
             I codes[8];
             for (int v = 0; v < 8; ++v)
@@ -65,6 +66,7 @@ struct Q3_K {
     [[gnu::always_inline]] static void groups(const uint8_t* p, Visit visit) {
         const uint8_t *q = p + 32 * lanes, *scales = p + 96 * lanes;
         F d = load_f16(p + 108 * lanes);
+#pragma GCC unroll 8
         for (int g = 0; g < 8; ++g) {
             I codes[8];
             for (int v = 0; v < 8; ++v) {
@@ -95,6 +97,7 @@ struct Q4_K {
         const uint8_t* q = p + 16 * lanes;
         F d = load_f16(p), dmin = sub(TANDEM_ISA::zero(), load_f16(p + 2 * lanes));
         SixBits packed(p + 4 * lanes);
+#pragma GCC unroll 8
         for (int g = 0; g < 8; ++g) {
             I codes[8];
             for (int v = 0; v < 8; ++v)
@@ -115,6 +118,7 @@ struct Q5_K {
         const uint8_t *high = p + 16 * lanes, *q = p + 48 * lanes;
         F d = load_f16(p), dmin = sub(TANDEM_ISA::zero(), load_f16(p + 2 * lanes));
         SixBits packed(p + 4 * lanes);
+#pragma GCC unroll 8
         for (int g = 0; g < 8; ++g) {
             I codes[8];
             for (int v = 0; v < 8; ++v) {
@@ -137,6 +141,7 @@ struct Q6_K {
     [[gnu::always_inline]] static void groups(const uint8_t* p, Visit visit) {
         const uint8_t *high = p + 128 * lanes, *scales = p + 192 * lanes;
         F d = load_f16(p + 208 * lanes);
+#pragma GCC unroll 8
         for (int g = 0; g < 8; ++g) {
             int half = g / 4, r = g % 4;
             I codes[8];
@@ -168,6 +173,7 @@ struct IQ4_XS {
         const auto table = table16(nonlinear_levels);
         F d = load_f16(p);
         I high = load_u16(p + 2 * lanes), low = dword(p + 4 * lanes, 0);
+#pragma GCC unroll 8
         for (int g = 0; g < 8; ++g) {
             I codes[8];
             for (int v = 0; v < 4; ++v) {
