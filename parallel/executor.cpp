@@ -90,12 +90,11 @@ void Executor::wait(Ticket ticket, const Sink& sink) {
                 number = first_;
             }
             int64_t rows = int64_t(step->rows.size());
-            std::vector<float> logits;
             for (int64_t first = 0; first < rows; first += head_rows) {
                 int64_t count = std::min(head_rows, rows - first);
-                logits.resize(size_t(count * vocab_));
-                communicator_->fetch(fetch_, fetched_++, {.rows = count}, logits);
-                if (number == ticket && sink) sink(first, logits);
+                logits_.resize(size_t(count * vocab_));
+                communicator_->fetch(fetch_, fetched_++, {.rows = count}, logits_);
+                if (number == ticket && sink) sink(first, logits_);
             }
             std::unique_lock lock(mutex_);
             changed_.wait(lock, [&] {

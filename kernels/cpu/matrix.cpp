@@ -24,30 +24,29 @@ int64_t HeldMatrix::matrix_bytes() const {
                   : rows * gguf::row_bytes(dtype, columns);
 }
 
-void HeldMatrix::row(int64_t matrix, int64_t row, float* values,
-                     std::vector<std::byte>& stored) const {
+void HeldMatrix::row(int64_t matrix, int64_t row, float* values, const Worker& worker) const {
     const std::byte* base = data + matrix * matrix_bytes();
     int64_t bytes = gguf::row_bytes(dtype, columns);
     const std::byte* from = base + row * bytes;
     if (packed) {
-        stored.resize(size_t(bytes));
+        auto* stored = reinterpret_cast<std::byte*>(worker.scratch((bytes + 3) / 4));
         unpack_row(dtype, lanes, columns, base + row / lanes * lanes * bytes, int(row % lanes),
-                   stored.data());
-        from = stored.data();
+                   stored);
+        from = stored;
     }
     gguf::decode_row(dtype, from, {values, size_t(columns)});
 }
 
-void multiply(const HeldMatrix& held, const Isa& isa, int64_t matrix, Product product) {
+void multiply(const HeldMatrix& held, const Isa& isa, int64_t matrix, Product product,
+              const Worker& worker) {
     product.matrix = reinterpret_cast<const uint8_t*>(held.data + matrix * held.matrix_bytes());
     product.rows = held.rows;
     product.columns = held.columns;
     if (held.packed) return isa.matrix(int(held.dtype))->multiply(product);
     std::vector<float> values(size_t(held.columns));
-    std::vector<std::byte> stored;
     int64_t last = std::min(product.last_group * held.lanes, held.rows);
     for (int64_t row = product.first_group * held.lanes; row < last; ++row) {
-        held.row(matrix, row, values.data(), stored);
+        held.row(matrix, row, values.data(), worker);
         for (int64_t t = 0; t < product.tokens; ++t) {
             int64_t from = product.x_rows ? product.x_rows[t] : t;
             int64_t to = product.y_rows ? product.y_rows[t] : t;

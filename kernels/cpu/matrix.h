@@ -1,8 +1,6 @@
 // A weight of a launch as the CPU holds it: packed groups, or stored rows.
 #pragma once
 
-#include <vector>
-
 #include "kernels/cpu/site.h"
 
 namespace tandem::kernels::cpu {
@@ -16,8 +14,8 @@ struct HeldMatrix {
 
     int64_t groups() const { return (rows + lanes - 1) / lanes; }
     int64_t matrix_bytes() const;
-    // Row `row` of matrix `matrix` as f32; `stored` has room for its bytes.
-    void row(int64_t matrix, int64_t row, float* values, std::vector<std::byte>& stored) const;
+    // Row `row` of matrix `matrix` as f32. Uses the member's scratch for unpacking.
+    void row(int64_t matrix, int64_t row, float* values, const Worker& worker) const;
 };
 
 // `stacked`: the first row axis counts matrices.
@@ -25,6 +23,7 @@ HeldMatrix held_matrix(const Operand& operand, const Site& site, bool stacked);
 
 // The product of one matrix of the stack: by the variant's kernel where it is packed, else a
 // decoded row at a time with f32 rows of x. Fills in what `product` does not say of the matrix.
-void multiply(const HeldMatrix& held, const Isa& isa, int64_t matrix, Product product);
+void multiply(const HeldMatrix& held, const Isa& isa, int64_t matrix, Product product,
+              const Worker& worker);
 
 }  // namespace tandem::kernels::cpu

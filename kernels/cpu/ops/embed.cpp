@@ -22,12 +22,11 @@ Task bind(const Launch& launch, const Site& site) {
     return [=](const Worker& worker) {
         int64_t first, last;
         worker.share(live_count(ids, site.inputs()), first, last);
-        std::vector<std::byte> stored;
         auto* id = reinterpret_cast<const int32_t*>(ids.data);
         for (int64_t t = first; t < last; ++t) {
             int64_t row = id[t] - begin;
             if (row >= 0 && row < table.rows)
-                table.row(0, row, rows.row(t), stored);
+                table.row(0, row, rows.row(t), worker);
             else
                 std::fill_n(rows.row(t), rows.length, 0.0f);  // another device has it
         }

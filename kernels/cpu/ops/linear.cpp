@@ -155,13 +155,12 @@ Task bind_any(const Launch& launch, const Site& site) {
         auto* from = reinterpret_cast<const float*>(x.data);
         auto* to = reinterpret_cast<float*>(y.data);
         std::vector<float> values(size_t(matrix.columns)), gathered(size_t(matrix.columns));
-        std::vector<std::byte> stored;
         int64_t first, last, number = 0;
         worker.share(matrix.rows, first, last);
         rows.each([&](int64_t row_x, int64_t row_y) {
             int64_t row = number++;
             if (row < first || row >= last) return;
-            matrix.row(0, row, values.data(), stored);
+            matrix.row(0, row, values.data(), worker);
             live.each([&](int64_t at_x, int64_t at_y) {
                 const float* operand = from + at_x + row_x;
                 if (!contiguous) {

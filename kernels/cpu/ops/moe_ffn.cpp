@@ -150,7 +150,7 @@ struct MoeFfn {
         product.x = block ? at<const uint8_t>(form) : reinterpret_cast<const uint8_t*>(x.data);
         product.x_stride = block ? q8_row(room.embd, block).bytes : x.stride * 4;
         worker.share(matrix.groups(), product.first_group, product.last_group);
-        multiply(matrix, site.isa, expert, product);
+        multiply(matrix, site.isa, expert, product, worker);
     }
 
     void activate(const Worker& worker) const {
@@ -189,7 +189,7 @@ struct MoeFfn {
             .y_rows = at<const int32_t>(room.token) + first,
             .weights = at<const float>(room.weight) + first};
         worker.share(down.groups(), product.first_group, product.last_group);
-        multiply(down, site.isa, expert, product);
+        multiply(down, site.isa, expert, product, worker);
     }
 };
 

@@ -40,7 +40,8 @@ Task bind(const Launch& launch, const Site& site) {
     if (factor_view) factors = graph::load(factor_view);
     std::vector<double> angles = rope_angles(rope, factors);
     return [=](const Worker& worker) {
-        std::vector<float> cosines(angles.size()), sines(angles.size());
+        float* cosines = worker.scratch(2 * int64_t(angles.size()));
+        float* sines = cosines + angles.size();
         int64_t first, last;
         worker.share(live_count(x, site.inputs()), first, last);
         for (int64_t t = first; t < last; ++t) {
@@ -50,7 +51,7 @@ Task bind(const Launch& launch, const Site& site) {
                 sines[i] = float(rope.magnitude * std::sin(position * angles[i]));
             }
             for (int64_t r = t * from.per_live; r < (t + 1) * from.per_live; ++r)
-                turn(rope, cosines.data(), sines.data(), from.row(r), to.row(r), to.length);
+                turn(rope, cosines, sines, from.row(r), to.row(r), to.length);
         }
     };
 }

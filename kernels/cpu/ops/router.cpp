@@ -20,13 +20,13 @@ size_t claim_rows(std::span<const Operation> ahead) {
 }
 
 // The best first; of equals the lower index.
-void top_k(const float* scores, int64_t count, int32_t* ids, int64_t used) {
-    std::vector<int32_t> order(static_cast<size_t>(count));
-    std::iota(order.begin(), order.end(), 0);
-    std::partial_sort(order.begin(), order.begin() + used, order.end(), [&](int32_t a, int32_t b) {
+void top_k(const float* scores, int64_t count, int32_t* ids, int64_t used, const Worker& worker) {
+    auto* order = reinterpret_cast<int32_t*>(worker.scratch(count));
+    std::iota(order, order + count, 0);
+    std::partial_sort(order, order + used, order + count, [&](int32_t a, int32_t b) {
         return scores[a] > scores[b] || (scores[a] == scores[b] && a < b);
     });
-    std::copy_n(order.begin(), used, ids);
+    std::copy_n(order, used, ids);
 }
 
 void normalize(const float* x, float* y, int64_t count) {
@@ -52,7 +52,7 @@ Task bind_rows(const Launch& launch, const Site& site) {
             else if (op == "normalize")
                 normalize(x, to.row(r), to.length);
             else if (op == "top_k")
-                top_k(x, from.length, reinterpret_cast<int32_t*>(to.row(r)), to.length);
+                top_k(x, from.length, reinterpret_cast<int32_t*>(to.row(r)), to.length, worker);
             else
                 for (int64_t i = 0; i < to.length; ++i)
                     to.row(r)[i] = x[reinterpret_cast<const int32_t*>(ids.row(r))[i]];
