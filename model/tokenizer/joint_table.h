@@ -1,0 +1,51 @@
+// Which pairs of symbols join, and to what: the merge list of a byte-pair encoding by ids.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "model/tokenizer/merge.h"
+
+namespace tandem::model {
+
+// A hash table with open addressing: merge lists have up to 300 thousand entries, and one lookup
+// per pair of symbols is most of the work of encoding.
+class JointTable {
+  public:
+    explicit JointTable(size_t most = 0) : entries_(std::bit_ceil(most * 2 + 1)) {}
+
+    // At most `most` pairs. Of two entries for one pair the first counts.
+    void add(int32_t left, int32_t right, Joint joint) {
+        Entry& entry = entries_[slot(left, right)];
+        if (entry.left < 0) entry = {left, right, joint};
+    }
+    std::optional<Joint> find(int32_t left, int32_t right) const {
+        const Entry& entry = entries_[slot(left, right)];
+        return entry.left < 0 ? std::nullopt : std::optional(entry.joint);
+    }
+
+  private:
+    struct Entry {
+        int32_t left = -1;  // -1: free
+        int32_t right = -1;
+        Joint joint = {};
+    };
+
+    size_t slot(int32_t left, int32_t right) const {
+        const uint64_t pair = static_cast<uint64_t>(left) << 32 | static_cast<uint32_t>(right);
+        const size_t mask = entries_.size() - 1;
+        // Multiplication by 2^64 / golden ratio spreads neighbouring ids; its high bits are best.
+        size_t at = (pair * 0x9E3779B97F4A7C15 >> 32) & mask;
+        while (entries_[at].left >= 0 &&
+               (entries_[at].left != left || entries_[at].right != right)) {
+            at = (at + 1) & mask;
+        }
+        return at;
+    }
+
+    std::vector<Entry> entries_;
+};
+
+}  // namespace tandem::model
