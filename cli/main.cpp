@@ -1,1 +1,75 @@
-int main() { return 0; }
+// The program: finds the command, and says in one line what went wrong.
+#include <algorithm>
+#include <iostream>
+#include <new>
+
+#include "cli/options.h"
+#include "gguf/error.h"
+
+namespace tandem::cli {
+
+namespace {
+
+const std::vector<const Subcommand*>& subcommands() {
+    static const std::vector<const Subcommand*> table = {};
+    return table;
+}
+
+std::string overview() {
+    std::string text =
+        "tandem runs one language model on several devices at once.\n\n"
+        "usage: tandem COMMAND [options]\n\ncommands:\n";
+    for (const Subcommand* command : subcommands()) {
+        std::string name = "  " + std::string(command->name);
+        name.resize(14, ' ');
+        text += name + std::string(command->sentence) + "\n";
+    }
+    return text + "\ntandem COMMAND --help lists the options of a command.\n";
+}
+
+bool is_help(const std::string& word) { return word == "--help" || word == "-h"; }
+
+const Subcommand& find(const std::string& name) {
+    for (const Subcommand* command : subcommands())
+        if (command->name == name) return *command;
+    throw Error("unknown command " + name + "; tandem --help lists them");
+}
+
+int run(std::span<const std::string> words) {
+    if (words.empty()) throw Error("no command given; tandem --help lists them");
+    if (is_help(words[0])) {
+        std::cout << overview();
+        return 0;
+    }
+    if (words[0] == "--version") {
+        std::cout << "tandem " << TANDEM_VERSION << "\n";
+        return 0;
+    }
+    const Subcommand& command = find(words[0]);
+    words = words.subspan(1);
+    if (std::any_of(words.begin(), words.end(), is_help)) {
+        std::cout << help(command);
+        return 0;
+    }
+    return command.run(parse(command, words));
+}
+
+}  // namespace
+
+}  // namespace tandem::cli
+
+int main(int count, char** words) {
+    try {
+        return tandem::cli::run(std::vector<std::string>(words + 1, words + count));
+    } catch (const tandem::Error& error) {
+        std::cerr << "error: " << error.what() << "\n";
+    } catch (const std::bad_alloc&) {
+        std::cerr << "error: out of memory; a shorter context (-c) needs less\n";
+    } catch (const std::logic_error& error) {
+        std::string_view text = error.what();
+        std::cerr << (text.starts_with("internal error") ? "" : "internal error: ") << text << "\n";
+    } catch (const std::exception& error) {
+        std::cerr << "error: " << error.what() << "\n";
+    }
+    return 1;
+}

@@ -1,0 +1,179 @@
+#include "cli/model_options.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "gguf/error.h"
+
+namespace tandem::cli {
+
+namespace {
+
+constexpr int64_t default_context = 4096;
+constexpr int64_t default_step = 512;
+
+constexpr Option file_list[] = {
+    {"-m, --model", "FILE", "the model, a GGUF file; of a split model any part"},
+};
+
+constexpr Option step_list[] = {
+    {"-c, --ctx-size", "N",
+     "tokens that a sequence may have; 0: as many as the model was trained for (default: the same, "
+     "4096 at most)"},
+    {"-b, --batch-size", "N", "the most prompt tokens at a time (default: 2048)"},
+    {"-ub, --ubatch-size", "N", "the most tokens of a step, within -b (default: 512)"},
+    {"-ctk, --cache-type-k", "TYPE", "of cached keys: f32, f16, bf16 or q8_0 (default: f16)"},
+    {"-ctv, --cache-type-v", "TYPE", "of cached values: f32, f16, bf16 or q8_0 (default: f16)"},
+};
+
+constexpr Option device_list[] = {
+    {"-dev, --device", "LIST",
+     "devices, separated by commas; one may be named several times, which makes several of "
+     "it (default: cpu)"},
+    {"-t, --threads", "N", "threads of a CPU device (default: one per core of its set)"},
+    {"-sm, --split-mode", "MODE",
+     "none: one device; layer: whole layers on one device each; tensor: every layer over all "
+     "devices by one ratio; graph: every part where it costs least (default: layer)"},
+    {"-ts, --tensor-split", "RATIO", "shares of the devices, 3,1 or 3/1 (default: by free memory)"},
+    {"-mg, --main-gpu", "N", "the device of split mode none, counted from 0 (default: 0)"},
+    {"--device-table", "FILE", "what the devices hold and how fast they are, instead of measuring"},
+    {"--reduce-type", "TYPE",
+     "type in which addends travel between devices: f32, f16 or bf16 (default: f32)"},
+};
+
+constexpr std::string_view three_ways = "[on|off|auto|1|0|-1|true|false|enabled|disabled]";
+
+constexpr Option foreign_list[] = {
+    {"-ngl, --gpu-layers, --n-gpu-layers", "N", "", Effect::Ignored},
+    {"-fa, --flash-attn", three_ways, "", Effect::Ignored},
+    {"--mmap", "", "", Effect::Ignored},
+    {"--mlock", "", "", Effect::Ignored},
+    {"-dio, --direct-io", "", "", Effect::Ignored},
+    {"-ndio, --no-direct-io", "", "", Effect::Ignored},
+    {"-lm, --load-mode", "MODE", "", Effect::Ignored},
+    {"-tb, --threads-batch", "N", "", Effect::Ignored},
+    {"-C, --cpu-mask", "M", "", Effect::Ignored},
+    {"-Cr, --cpu-range", "R", "", Effect::Ignored},
+    {"--cpu-strict", "N", "", Effect::Ignored},
+    {"--prio", "N", "", Effect::Ignored},
+    {"--poll", "N", "", Effect::Ignored},
+    {"--numa", "TYPE", "", Effect::Ignored},
+    {"-kvo, --kv-offload", "", "", Effect::Ignored},
+    {"-nkvo, --no-kv-offload", "", "", Effect::Ignored},
+    {"--op-offload", "", "", Effect::Ignored},
+    {"--repack", "", "", Effect::Ignored},
+    {"-nr, --no-repack", "", "", Effect::Ignored},
+    {"--no-host", "", "", Effect::Ignored},
+    {"-fit, --fit", three_ways, "", Effect::Ignored},
+    {"-fitt, --fit-target", "N", "", Effect::Ignored},
+    {"-fitc, --fit-ctx", "N", "", Effect::Ignored},
+    {"--swa-full", "", "", Effect::Ignored},
+    {"-kvu, --kv-unified", "", "", Effect::Ignored},
+    {"--warmup", "", "", Effect::Ignored},
+    {"--perf", "", "", Effect::Ignored},
+    {"--log-disable", "", "", Effect::Ignored},
+    {"--log-prefix", "", "", Effect::Ignored},
+    {"--log-timestamps", "", "", Effect::Ignored},
+    {"--log-colors", three_ways, "", Effect::Ignored},
+    {"-lv, --verbosity", "N", "", Effect::Ignored},
+    {"--offline", "", "", Effect::Ignored},
+    {"-hf, -hfr, --hf-repo", "NAME", "download the file and give it with -m", Effect::Refused},
+    {"-mu, --model-url", "URL", "download the file and give it with -m", Effect::Refused},
+    {"--lora", "FILE", "merge the adapter into the model file", Effect::Refused},
+    {"--lora-scaled", "FILE", "merge the adapter into the model file", Effect::Refused},
+    {"--control-vector", "FILE", "the answer would not be what was asked for", Effect::Refused},
+    {"--control-vector-scaled", "FILE", "the answer would not be what was asked for",
+     Effect::Refused},
+    {"--override-kv", "LIST", "change the keys in the model file", Effect::Refused},
+    {"-ot, --override-tensor", "LIST", "the split mode (-sm) places the weights", Effect::Refused},
+    {"-cmoe, --cpu-moe", "", "the split mode (-sm) places the weights", Effect::Refused},
+    {"-ncmoe, --n-cpu-moe", "N", "the split mode (-sm) places the weights", Effect::Refused, "0"},
+    {"--rope-scaling", "TYPE", "the model file says how positions scale", Effect::Refused},
+    {"--rope-scale", "X", "the model file says how positions scale", Effect::Refused},
+    {"--rope-freq-base", "X", "the model file says how positions scale", Effect::Refused, "0"},
+    {"--rope-freq-scale", "X", "the model file says how positions scale", Effect::Refused},
+};
+
+// Tokens that the model was trained for; 0 where the file does not say.
+int64_t training_context(const gguf::File& file) {
+    std::string architecture = file.metadata().text("general.architecture").value_or("");
+    return file.metadata().integer(architecture + ".context_length").value_or(0);
+}
+
+}  // namespace
+
+const OptionGroup file_options{"model", file_list};
+const OptionGroup step_options{"context and cache", step_list};
+const OptionGroup device_options{"devices", device_list};
+const OptionGroup foreign_options{"compatibility", foreign_list};
+
+std::filesystem::path model_path(const Arguments& arguments) {
+    std::string path = arguments.text("model");
+    if (path.empty()) throw Error("no model given: name a GGUF file with -m");
+    return path;
+}
+
+EngineOptions engine_options(const Arguments& arguments, int64_t context) {
+    EngineOptions options;
+    options.model.context = options.plan.context = context;
+    options.model.key_type = to_cache_type(arguments.text("cache-type-k", "f16"));
+    options.model.value_type = to_cache_type(arguments.text("cache-type-v", "f16"));
+    options.plan.bucket =
+        std::min({context, arguments.integer("ubatch-size", default_step, 1),
+                  arguments.integer("batch-size", std::numeric_limits<int32_t>::max(), 1)});
+    options.devices = to_devices(arguments.text("device", "cpu"));
+    // 0 and less: as many as there are cores.
+    options.threads = int(std::max<int64_t>(0, arguments.integer("threads", 0)));
+    options.plan.mode = arguments.text("split-mode", options.plan.mode);
+    if (arguments.has("tensor-split"))
+        options.plan.ratio = to_ratio(arguments.text("tensor-split"));
+    options.plan.main_device = int(arguments.integer("main-gpu", 0));
+    if (arguments.has("device-table")) options.device_table = arguments.text("device-table");
+    options.wire = parallel::wire_from_name(arguments.text("reduce-type", "f32"));
+    return options;
+}
+
+int64_t context_size(const Arguments& arguments, const gguf::File& file,
+                     std::vector<std::string>& notes) {
+    const int64_t trained = training_context(file), wanted = arguments.integer("ctx-size", -1, 0);
+    const std::string of_trained =
+        "the " + std::to_string(trained) + " that the model was trained for";
+    if (wanted > 0) {
+        if (trained > 0 && wanted > trained)
+            notes.push_back("a context of " + std::to_string(wanted) + " tokens is longer than " +
+                            of_trained);
+        return wanted;
+    }
+    if (trained == 0) return default_context;
+    if (wanted == 0 || trained <= default_context) return trained;
+    notes.push_back("the context is " + std::to_string(default_context) + " tokens of " +
+                    of_trained + "; -c sets it, -c 0 takes all");
+    return default_context;
+}
+
+std::vector<std::string> to_devices(std::string_view text) {
+    std::vector<std::string> devices = split(text);
+    if (text == "none" || std::find(devices.begin(), devices.end(), "") != devices.end())
+        throw Error(
+            "no device to run on: -dev takes names separated by commas, such as cpu or "
+            "cpu:0-3,cpu:4-7, not \"" +
+            std::string(text) + "\"");
+    return devices;
+}
+
+std::vector<double> to_ratio(std::string_view text) {
+    std::vector<double> ratio;
+    for (const std::string& share : split(text, ",/;"))
+        ratio.push_back(to_real(share, "a share of -ts", 0, std::numeric_limits<double>::max()));
+    return ratio;
+}
+
+gguf::DType to_cache_type(std::string_view text) {
+    for (gguf::DType type :
+         {gguf::DType::F32, gguf::DType::F16, gguf::DType::BF16, gguf::DType::Q8_0})
+        if (gguf::dtype_from_name(text) == type) return type;
+    throw Error("cache type \"" + std::string(text) +
+                "\" does not exist; choose f32, f16, bf16 or q8_0");
+}
+
+}  // namespace tandem::cli

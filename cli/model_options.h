@@ -1,0 +1,36 @@
+// The options that say which model runs on what: declared once, for every command that loads one.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/engine.h"
+#include "cli/options.h"
+#include "gguf/file.h"
+
+namespace tandem::cli {
+
+extern const OptionGroup file_options;     // -m
+extern const OptionGroup step_options;     // -c -b -ub -ctk -ctv
+extern const OptionGroup device_options;   // -dev -t -sm -ts -mg --device-table --reduce-type
+extern const OptionGroup foreign_options;  // what other programs know about loading and devices
+
+// The value of -m. Throws Error where there is none.
+std::filesystem::path model_path(const Arguments& arguments);
+
+// What the options of all groups above say. `context` bounds the tokens of one sequence.
+EngineOptions engine_options(const Arguments& arguments, int64_t context);
+// The value of -c: by default, and for 0, what the model was trained for; the default ends at 4096
+// tokens. `notes` says so where it is cut, or is more than the model knows.
+int64_t context_size(const Arguments& arguments, const gguf::File& file,
+                     std::vector<std::string>& notes);
+
+// Values as the options take them; Error names those that exist.
+std::vector<std::string> to_devices(std::string_view text);  // "cpu:0-3,cpu:4-7"
+std::vector<double> to_ratio(std::string_view text);         // "3,1" or "3/1"
+gguf::DType to_cache_type(std::string_view text);            // f32, f16, bf16 or q8_0
+
+}  // namespace tandem::cli

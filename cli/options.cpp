@@ -1,0 +1,196 @@
+#include "cli/options.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cxxopts.hpp>
+#include <iterator>
+#include <optional>
+
+#include "gguf/error.h"
+
+namespace tandem::cli {
+
+namespace {
+
+std::vector<std::string> names_of(const Option& option) {
+    std::vector<std::string> names;
+    for (const std::string& name : split(option.names, ", "))
+        if (!name.empty()) names.push_back(name);
+    return names;
+}
+
+// What the program asks by: the first long name, without dashes.
+std::string key_of(const Option& option) {
+    for (const std::string& name : names_of(option))
+        if (name.starts_with("--")) return name.substr(2);
+    check(false, "every option has a long name");
+    return {};
+}
+
+bool optional_value(const Option& option) { return option.value.starts_with('['); }
+
+bool among(std::string_view words, std::string_view word) {
+    std::vector<std::string> all = split(words, "|[]");
+    return !word.empty() && std::find(all.begin(), all.end(), word) != all.end();
+}
+
+// A word of the command line, taken apart and looked up.
+struct Word {
+    const Option* option = nullptr;
+    std::string name;                  // as the user wrote it
+    std::optional<std::string> value;  // behind "="; "false" for the opposite of a switch
+};
+
+Word look_up(const Subcommand& command, const std::string& word) {
+    Word found{.name = word.substr(0, word.find('='))};
+    if (found.name.size() < word.size()) found.value = word.substr(found.name.size() + 1);
+    std::string name = found.name;
+    if (name.starts_with("--")) std::replace(name.begin(), name.end(), '_', '-');
+    for (const OptionGroup* group : command.groups)
+        for (const Option& option : group->options)
+            for (const std::string& known : names_of(option)) {
+                if (known == name) found.option = &option;
+                if (option.value.empty() && known.starts_with("--") &&
+                    name == "--no-" + known.substr(2)) {
+                    found.option = &option;
+                    found.value = "false";
+                }
+                if (found.option) return found;
+            }
+    throw Error("unknown option " + found.name + " for " + std::string(command.name) + "; tandem " +
+                std::string(command.name) + " --help lists them");
+}
+
+void refuse(const Option& option, const Word& word, const std::string& value) {
+    if (option.effect == Effect::Refused && !among(option.harmless, value))
+        throw Error("option " + word.name + " is not supported: " + std::string(option.sentence));
+}
+
+// "-c 5", "--ctx_size=5" to "--ctx-size", "5": what the parser is given is all long, all with
+// values, and without the options that have no effect.
+std::vector<std::string> rewrite(const Subcommand& command, std::span<const std::string> words) {
+    std::vector<std::string> rewritten;
+    for (size_t i = 0; i < words.size(); ++i) {
+        if (!words[i].starts_with('-') || words[i] == "-") {
+            if (command.bare.empty())
+                throw Error("unexpected word \"" + words[i] + "\" for " +
+                            std::string(command.name) + "; tandem " + std::string(command.name) +
+                            " --help shows its options");
+            rewritten.insert(rewritten.end(), {"--" + std::string(command.bare), words[i]});
+            continue;
+        }
+        Word word = look_up(command, words[i]);
+        const Option& option = *word.option;
+        bool more = i + 1 < words.size();
+        if (!word.value && option.value.empty()) word.value = "true";
+        if (!word.value && optional_value(option))
+            word.value = more && among(option.value, words[i + 1]) ? words[++i] : "";
+        if (!word.value && !more)
+            throw Error("option " + word.name + " of " + std::string(command.name) +
+                        " needs a value: " + word.name + " " + std::string(option.value));
+        if (!word.value) word.value = words[++i];
+        refuse(option, word, *word.value);
+        if (option.effect == Effect::Works)
+            rewritten.insert(rewritten.end(), {"--" + key_of(option), *word.value});
+    }
+    return rewritten;
+}
+
+// " from 0 to 1"; without those limits that no one would think of.
+std::string limits(double least, double most, bool too_large) {
+    auto number = [](double value) {
+        char digits[32];
+        return std::string(digits, std::to_chars(digits, std::end(digits), value).ptr);
+    };
+    bool from = least > std::numeric_limits<int32_t>::min();
+    bool to = too_large || most < std::numeric_limits<int32_t>::max();
+    if (from && to) return " from " + number(least) + " to " + number(most);
+    if (from) return ", " + number(least) + " or more";
+    if (to) return ", " + number(most) + " or less";
+    return "";
+}
+
+template <typename Number>
+Number to_number(std::string_view text, const std::string& what, Number least, Number most) {
+    constexpr bool whole = std::is_integral_v<Number>;
+    Number value{};
+    std::string_view digits = text.starts_with('+') ? text.substr(1) : text;
+    auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+    bool good = error == std::errc() && end == digits.data() + digits.size() && !digits.empty();
+    bool too_large = error == std::errc::result_out_of_range || (good && value > most);
+    if (!good || !(value >= least && value <= most))
+        throw Error(what + " takes a " + (whole ? "whole number" : "number") +
+                    limits(double(least), double(most), too_large) + ", not \"" +
+                    std::string(text) + "\"");
+    return value;
+}
+
+}  // namespace
+
+int64_t to_integer(std::string_view text, const std::string& what, int64_t least, int64_t most) {
+    return to_number(text, what, least, most);
+}
+
+double to_real(std::string_view text, const std::string& what, double least, double most) {
+    return to_number(text, what, least, most);
+}
+
+std::vector<std::string> split(std::string_view text, std::string_view separators) {
+    std::vector<std::string> pieces(1);
+    for (char c : text) {
+        if (separators.find(c) == std::string_view::npos)
+            pieces.back() += c;
+        else
+            pieces.emplace_back();
+    }
+    return pieces;
+}
+
+bool Arguments::on(std::string_view name, bool fallback) const {
+    if (!has(name)) return fallback;
+    std::string value = text(name);
+    if (among("true|on|enabled|1", value)) return true;
+    if (among("false|off|disabled|0", value)) return false;
+    throw Error("--" + std::string(name) + " takes on or off, not \"" + value + "\"");
+}
+
+std::string Arguments::text(std::string_view name, std::string_view fallback) const {
+    auto entry = values_.find(name);
+    return entry == values_.end() ? std::string(fallback) : entry->second.back();
+}
+
+std::vector<std::string> Arguments::texts(std::string_view name) const {
+    auto entry = values_.find(name);
+    return entry == values_.end() ? std::vector<std::string>() : entry->second;
+}
+
+int64_t Arguments::integer(std::string_view name, int64_t fallback, int64_t least,
+                           int64_t most) const {
+    return has(name) ? to_integer(text(name), "--" + std::string(name), least, most) : fallback;
+}
+
+double Arguments::real(std::string_view name, double fallback, double least, double most) const {
+    return has(name) ? to_real(text(name), "--" + std::string(name), least, most) : fallback;
+}
+
+Arguments parse(const Subcommand& command, std::span<const std::string> words) {
+    cxxopts::Options parser{std::string(command.name)};
+    for (const OptionGroup* group : command.groups)
+        for (const Option& option : group->options)
+            if (option.effect == Effect::Works)
+                parser.add_options()(key_of(option), "", cxxopts::value<std::string>());
+    std::vector<std::string> rewritten = rewrite(command, words);
+    std::vector<const char*> pointers{command.name.data()};
+    for (const std::string& word : rewritten) pointers.push_back(word.c_str());
+    std::map<std::string, std::vector<std::string>, std::less<>> values;
+    try {
+        cxxopts::ParseResult result = parser.parse(int(pointers.size()), pointers.data());
+        for (const cxxopts::KeyValue& said : result.arguments())
+            values[said.key()].push_back(said.value());
+    } catch (const cxxopts::exceptions::exception& error) {
+        throw Error("options of " + std::string(command.name) + ": " + error.what());
+    }
+    return Arguments(std::move(values));
+}
+
+}  // namespace tandem::cli

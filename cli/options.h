@@ -1,0 +1,81 @@
+// The words of a command line: options with any number of short names ("-sm") and long ones
+// ("--split-mode"), said as "--name value" or "--name=value"; "_" stands for "-" in long names.
+// The last mention of an option counts, unless its command asks for all of them.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tandem::cli {
+
+enum class Effect {
+    Works,
+    Ignored,  // accepted because scripts for other programs pass it, and harmless
+    Refused   // known from other programs, and not to be ignored; the sentence says why
+};
+
+struct Option {
+    // All names: "-c, --ctx-size". The first long one is what the program asks by.
+    std::string_view names;
+    // What the help calls its value: "N". Empty: a switch, which "--no-..." turns off. In brackets,
+    // "[on|off]": the value may be left out, and is only taken if it is one of these.
+    std::string_view value;
+    std::string_view sentence;  // for the help
+    Effect effect = Effect::Works;
+    std::string_view harmless = {};  // values with which a refused option is ignored: "0|off"
+};
+
+struct OptionGroup {
+    std::string_view title;
+    std::span<const Option> options;
+};
+
+// What the user said. Values are checked when they are asked for; Error names the option.
+class Arguments {
+  public:
+    Arguments() = default;
+    explicit Arguments(std::map<std::string, std::vector<std::string>, std::less<>> values)
+        : values_(std::move(values)) {}
+
+    bool has(std::string_view name) const { return values_.contains(name); }
+    bool on(std::string_view name, bool fallback = false) const;  // of a switch
+    std::string text(std::string_view name, std::string_view fallback = {}) const;
+    std::vector<std::string> texts(std::string_view name) const;  // of all its mentions
+    int64_t integer(std::string_view name, int64_t fallback,
+                    int64_t least = std::numeric_limits<int32_t>::min(),
+                    int64_t most = std::numeric_limits<int32_t>::max()) const;
+    double real(std::string_view name, double fallback,
+                double least = std::numeric_limits<double>::lowest(),
+                double most = std::numeric_limits<double>::max()) const;
+
+  private:
+    std::map<std::string, std::vector<std::string>, std::less<>> values_;  // by name
+};
+
+struct Subcommand {
+    std::string_view name;
+    std::string_view sentence;
+    std::string_view usage;  // "-m FILE [-p TEXT]"
+    std::span<const OptionGroup* const> groups;
+    int (*run)(const Arguments& arguments);  // gives the exit code
+    std::string_view bare = {};              // name of the option that a bare word is the value of
+};
+
+// The words behind the command. Throws Error for what the command does not know.
+Arguments parse(const Subcommand& command, std::span<const std::string> words);
+// All options of a command, for `--help`.
+std::string help(const Subcommand& command);
+
+// Numbers in texts, checked: Error says that `what` takes a number of that range.
+int64_t to_integer(std::string_view text, const std::string& what, int64_t least, int64_t most);
+double to_real(std::string_view text, const std::string& what, double least, double most);
+// "a,b" at any of the separators; an empty text has one empty piece.
+std::vector<std::string> split(std::string_view text, std::string_view separators = ",");
+
+}  // namespace tandem::cli

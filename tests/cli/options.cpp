@@ -1,0 +1,169 @@
+// The command line: names, values, what is refused.
+#include "cli/options.h"
+
+#include <gtest/gtest.h>
+
+#include "cli/model_options.h"
+#include "gguf/error.h"
+
+namespace tandem::test {
+
+using namespace cli;
+
+namespace {
+
+constexpr Option list[] = {
+    {"-p, --prompt", "TEXT", "what to say"},
+    {"-c, --ctx-size", "N", "tokens"},
+    {"-sm, --split-mode", "MODE", "how"},
+    {"--temp, --temperature", "T", "heat"},
+    {"-e, --escape", "", "a switch"},
+    {"-fa, --flash-attn", "[on|off|auto]", "an optional value"},
+    {"-ngl, --gpu-layers", "N", "", Effect::Ignored},
+    {"--lora", "FILE", "merge it into the model", Effect::Refused},
+    {"--mirostat", "N", "other samplers are there", Effect::Refused, "0"},
+};
+constexpr OptionGroup group{"some", list};
+constexpr const OptionGroup* groups[] = {&group};
+const Subcommand command{"try", "Tries.", "-p TEXT", groups, nullptr};
+const Subcommand with_bare{"try", "Tries.", "FILE", groups, nullptr, "prompt"};
+
+Arguments read(std::vector<std::string> words) { return parse(command, words); }
+
+std::string fault(const std::function<void()>& act) {
+    try {
+        act();
+    } catch (const Error& error) {
+        return error.what();
+    }
+    return "no error";
+}
+std::string fault(std::vector<std::string> words) {
+    return fault([&] { read(words); });
+}
+
+}  // namespace
+
+TEST(options, names_of_any_length_lead_to_the_same_value) {
+    for (const char* name : {"-sm", "--split-mode", "--split_mode"})
+        EXPECT_EQ(read({name, "graph"}).text("split-mode"), "graph") << name;
+    EXPECT_EQ(read({"--split_mode=graph"}).text("split-mode"), "graph");
+    EXPECT_EQ(read({"-sm=graph"}).text("split-mode"), "graph");
+    EXPECT_EQ(read({"--temperature", "2"}).real("temp", 1), 2);
+}
+
+TEST(options, values_may_look_like_anything) {
+    EXPECT_EQ(read({"-p", "-c"}).text("prompt"), "-c");
+    EXPECT_EQ(read({"-p", "a\nb=c d"}).text("prompt"), "a\nb=c d");
+    EXPECT_EQ(read({"-p", ""}).text("prompt", "x"), "");
+    EXPECT_EQ(read({"-p="}).text("prompt", "x"), "");
+    EXPECT_EQ(read({"--prompt=a=b"}).text("prompt"), "a=b");
+    EXPECT_EQ(read({"-c", "-1"}).integer("ctx-size", 0), -1);
+    std::string prompt(100000, 'x');
+    EXPECT_EQ(read({"-p", prompt}).text("prompt"), prompt);
+    EXPECT_EQ(read({"-p=" + prompt}).text("prompt"), prompt);
+}
+
+TEST(options, the_last_mention_counts_and_all_can_be_had) {
+    Arguments arguments = read({"-p", "a,b", "--prompt", "c"});
+    EXPECT_EQ(arguments.text("prompt"), "c");
+    EXPECT_EQ(arguments.texts("prompt"), (std::vector<std::string>{"a,b", "c"}));
+    EXPECT_FALSE(arguments.has("ctx-size"));
+    EXPECT_EQ(arguments.integer("ctx-size", 7), 7);
+    EXPECT_TRUE(arguments.texts("ctx-size").empty());
+}
+
+TEST(options, switches_have_an_opposite) {
+    EXPECT_TRUE(read({"-e"}).on("escape"));
+    EXPECT_TRUE(read({}).on("escape", true));
+    EXPECT_FALSE(read({"--no-escape"}).on("escape", true));
+    EXPECT_FALSE(read({"--no_escape"}).on("escape", true));
+    EXPECT_FALSE(read({"--escape=off"}).on("escape", true));
+    EXPECT_EQ(fault([] { (void)read({"--escape=maybe"}).on("escape"); }),
+              "--escape takes on or off, not \"maybe\"");
+}
+
+TEST(options, a_value_may_be_left_out_where_the_option_says_so) {
+    EXPECT_EQ(read({"-fa", "-p", "x"}).text("prompt"), "x");
+    EXPECT_EQ(read({"-fa", "off"}).text("flash-attn"), "off");
+    EXPECT_EQ(read({"-fa"}).text("flash-attn"), "");
+    EXPECT_EQ(read({"-p", "x", "-fa"}).text("prompt"), "x");
+}
+
+TEST(options, foreign_options_are_ignored_or_refused_with_a_reason) {
+    EXPECT_FALSE(read({"-ngl", "99"}).has("gpu-layers"));
+    EXPECT_EQ(fault({"--lora", "x"}), "option --lora is not supported: merge it into the model");
+    EXPECT_EQ(fault({"--mirostat", "2"}),
+              "option --mirostat is not supported: other samplers are there");
+    EXPECT_EQ(fault({"--mirostat", "0"}), "no error");
+}
+
+TEST(options, what_is_wrong_is_named) {
+    EXPECT_EQ(fault({"--bogus"}), "unknown option --bogus for try; tandem try --help lists them");
+    EXPECT_EQ(fault({"--bogus=3"}), "unknown option --bogus for try; tandem try --help lists them");
+    EXPECT_EQ(fault({"-pp", "1"}), "unknown option -pp for try; tandem try --help lists them");
+    EXPECT_EQ(fault({"--no-"}), "unknown option --no- for try; tandem try --help lists them");
+    EXPECT_EQ(fault({"-c"}), "option -c of try needs a value: -c N");
+    EXPECT_EQ(fault({"hello"}),
+              "unexpected word \"hello\" for try; tandem try --help shows its options");
+    EXPECT_EQ(parse(with_bare, std::vector<std::string>{"hello"}).text("prompt"), "hello");
+}
+
+TEST(options, numbers_are_checked) {
+    auto size = [](const char* text) {
+        return fault([&] { (void)read({"-c", text}).integer("ctx-size", 0, 0); });
+    };
+    EXPECT_EQ(size("x"), "--ctx-size takes a whole number, 0 or more, not \"x\"");
+    EXPECT_EQ(size("-1"), "--ctx-size takes a whole number, 0 or more, not \"-1\"");
+    EXPECT_EQ(size("3.5"), "--ctx-size takes a whole number, 0 or more, not \"3.5\"");
+    EXPECT_EQ(size(""), "--ctx-size takes a whole number, 0 or more, not \"\"");
+    EXPECT_EQ(size("99999999999999999999"),
+              "--ctx-size takes a whole number from 0 to 2147483647, not \"99999999999999999999\"");
+    EXPECT_EQ(size("+5"), "no error");
+    auto heat = [](const char* text) {
+        return fault([&] { (void)read({"--temp", text}).real("temp", 0, 0, 1); });
+    };
+    EXPECT_EQ(heat("2"), "--temp takes a number from 0 to 1, not \"2\"");
+    EXPECT_EQ(heat("nan"), "--temp takes a number from 0 to 1, not \"nan\"");
+    EXPECT_EQ(heat(".5"), "no error");
+}
+
+TEST(options, help_lists_what_works_and_sums_up_the_rest) {
+    EXPECT_EQ(help(command), R"(tandem try: Tries.
+
+usage: tandem try -p TEXT
+
+some:
+  -p, --prompt TEXT                     what to say
+  -c, --ctx-size N                      tokens
+  -sm, --split-mode MODE                how
+  --temp, --temperature T               heat
+  -e, --escape                          a switch
+  -fa, --flash-attn [on|off|auto]       an optional value
+
+accepted for scripts that were written for llama.cpp, without effect:
+  -ngl, --gpu-layers
+
+known from llama.cpp and not supported; each says why:
+  --lora, --mirostat
+)");
+}
+
+TEST(options, devices_ratios_and_types) {
+    EXPECT_EQ(to_devices("cpu:0-3,reference"), (std::vector<std::string>{"cpu:0-3", "reference"}));
+    for (const char* none : {"", "none", ",", "cpu,"})
+        EXPECT_EQ(fault([&] { to_devices(none); }),
+                  "no device to run on: -dev takes names separated by commas, such as cpu or "
+                  "cpu:0-3,cpu:4-7, not \"" +
+                      std::string(none) + "\"");
+    EXPECT_EQ(to_ratio("3,1"), (std::vector<double>{3, 1}));
+    EXPECT_EQ(to_ratio("3/1"), (std::vector<double>{3, 1}));
+    EXPECT_EQ(fault([] { to_ratio("3,x"); }),
+              "a share of -ts takes a number, 0 or more, not \"x\"");
+    EXPECT_EQ(to_cache_type("q8_0"), gguf::DType::Q8_0);
+    EXPECT_EQ(to_cache_type("F32"), gguf::DType::F32);
+    EXPECT_EQ(fault([] { to_cache_type("q4_0"); }),
+              "cache type \"q4_0\" does not exist; choose f32, f16, bf16 or q8_0");
+}
+
+}  // namespace tandem::test
