@@ -1,0 +1,40 @@
+#include "cli/interrupts.h"
+
+#include <pthread.h>
+#include <unistd.h>
+
+namespace tandem::cli {
+
+Interrupts::Interrupts() {
+    sigemptyset(&signals_);
+    sigaddset(&signals_, SIGINT);
+    pthread_sigmask(SIG_BLOCK, &signals_, &earlier_);
+    watcher_ = std::thread([this] { watch(); });
+}
+
+Interrupts::~Interrupts() {
+    stopping_ = true;
+    pthread_kill(watcher_.native_handle(), SIGINT);
+    watcher_.join();
+    pthread_sigmask(SIG_SETMASK, &earlier_, nullptr);
+}
+
+void Interrupts::act(std::function<void()> action) {
+    std::lock_guard lock(mutex_);
+    action_ = std::move(action);
+    if (pending_ && action_) action_();
+}
+
+void Interrupts::watch() {
+    while (true) {
+        int signal = 0;
+        if (sigwait(&signals_, &signal) != 0) continue;
+        if (stopping_) return;
+        if (pending_) _exit(interrupted_exit);
+        pending_ = true;
+        std::lock_guard lock(mutex_);
+        if (action_) action_();
+    }
+}
+
+}  // namespace tandem::cli

@@ -1,0 +1,39 @@
+// Ctrl-C while a command works: the first one asks it to end soon, the second ends the process.
+#pragma once
+
+#include <csignal>
+
+#include <atomic>
+#include <functional>
+#include <mutex>
+#include <thread>
+
+namespace tandem::cli {
+
+inline constexpr int interrupted_exit = 130;  // the exit code, 128 + SIGINT
+
+// Takes SIGINT over for as long as it lives. Made before all other threads, which inherit that they
+// are not disturbed: a thread of its own waits for the signal, so that no handler has to run.
+class Interrupts {
+  public:
+    Interrupts();
+    ~Interrupts();
+    Interrupts(const Interrupts&) = delete;
+    Interrupts& operator=(const Interrupts&) = delete;
+
+    bool pending() const { return pending_; }
+    // What the first interrupt does beside setting `pending`; called in another thread, or at once
+    // if it has come already. An empty function takes it back, and waits for one that is running.
+    void act(std::function<void()> action);
+
+  private:
+    void watch();
+
+    sigset_t signals_, earlier_;
+    std::atomic<bool> pending_ = false, stopping_ = false;
+    std::mutex mutex_;
+    std::function<void()> action_;
+    std::thread watcher_;
+};
+
+}  // namespace tandem::cli

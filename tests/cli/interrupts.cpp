@@ -1,0 +1,59 @@
+#include "cli/interrupts.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <chrono>
+
+namespace tandem::test {
+
+using cli::Interrupts;
+
+namespace {
+
+bool comes_true(const std::function<bool()>& condition) {
+    for (int i = 0; i < 1000 && !condition(); ++i)
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    return condition();
+}
+
+}  // namespace
+
+TEST(interrupts, nothing_happens_without_one) {
+    Interrupts interrupts;
+    interrupts.act([] { FAIL(); });
+    EXPECT_FALSE(interrupts.pending());
+}
+
+TEST(interrupts, the_first_calls_the_action) {
+    std::atomic<int> calls = 0;
+    Interrupts interrupts;
+    interrupts.act([&] { ++calls; });
+    kill(getpid(), SIGINT);
+    EXPECT_TRUE(comes_true([&] { return calls > 0; }));
+    EXPECT_TRUE(interrupts.pending());
+}
+
+TEST(interrupts, an_action_that_comes_late_is_called_at_once) {
+    int calls = 0;
+    Interrupts interrupts;
+    kill(getpid(), SIGINT);
+    EXPECT_TRUE(comes_true([&] { return interrupts.pending(); }));
+    interrupts.act([&] { ++calls; });
+    EXPECT_EQ(calls, 1);
+    interrupts.act({});
+}
+
+TEST(interrupts, the_second_ends_the_process) {
+    EXPECT_EXIT(
+        {
+            Interrupts interrupts;
+            kill(getpid(), SIGINT);
+            comes_true([&] { return interrupts.pending(); });
+            kill(getpid(), SIGINT);
+            std::this_thread::sleep_for(std::chrono::seconds(30));
+        },
+        testing::ExitedWithCode(cli::interrupted_exit), "");
+}
+
+}  // namespace tandem::test
