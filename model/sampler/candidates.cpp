@@ -1,0 +1,51 @@
+#include "model/sampler/candidates.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace tandem::model {
+
+void Candidates::assign(std::span<const float> logits) {
+    list.resize(logits.size());
+    for (size_t i = 0; i < logits.size(); ++i) list[i] = {.id = int32_t(i), .logit = logits[i]};
+    sorted = false;
+}
+
+void Candidates::keep(size_t count) {
+    list.resize(std::clamp<size_t>(count, 1, std::max<size_t>(1, list.size())));
+}
+
+bool before(const Candidate& a, const Candidate& b) {
+    return a.logit != b.logit ? a.logit > b.logit : a.id < b.id;
+}
+
+void sort(Candidates& candidates) {
+    if (!candidates.sorted) std::sort(candidates.list.begin(), candidates.list.end(), before);
+    candidates.sorted = true;
+}
+
+float maximum(const Candidates& candidates) {
+    float most = -INFINITY;
+    for (const Candidate& candidate : candidates.list) most = std::max(most, candidate.logit);
+    return most;
+}
+
+void softmax(Candidates& candidates) {
+    const float most = maximum(candidates);
+    float sum = 0;
+    for (Candidate& candidate : candidates.list) {
+        candidate.probability = std::exp(candidate.logit - most);
+        sum += candidate.probability;
+    }
+    for (Candidate& candidate : candidates.list) candidate.probability /= sum;
+}
+
+float entropy(const Candidates& candidates) {
+    float sum = 0;
+    for (const Candidate& candidate : candidates.list)
+        if (candidate.probability > 0)
+            sum -= candidate.probability * std::log(candidate.probability);
+    return sum;
+}
+
+}  // namespace tandem::model

@@ -1,0 +1,35 @@
+// The tokens that may come next, as the samplers see them.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace tandem::model {
+
+struct Candidate {
+    int32_t id = 0;
+    float logit = 0;
+    float probability = 0;  // of the last softmax
+};
+
+struct Candidates {
+    std::vector<Candidate> list;  // at first all tokens in the order of their ids
+    bool sorted = false;          // by logit, largest first
+
+    void assign(std::span<const float> logits);
+    // Cuts the list to its first `count`, of which there is at least one.
+    void keep(size_t count);
+};
+
+// Larger logits first; ids decide between equal ones, so that the order is always the same.
+bool before(const Candidate& a, const Candidate& b);
+void sort(Candidates& candidates);
+// The largest logit.
+float maximum(const Candidates& candidates);
+// Sets the probabilities; sums are taken in the order of the list, in f32.
+void softmax(Candidates& candidates);
+// Of the probabilities, in nats.
+float entropy(const Candidates& candidates);
+
+}  // namespace tandem::model

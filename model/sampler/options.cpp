@@ -1,0 +1,57 @@
+#include "model/sampler/options.h"
+
+#include <cmath>
+
+#include "gguf/error.h"
+#include "model/sampler/stage.h"
+
+namespace tandem::model {
+
+SamplingOptions recommended_sampling(const gguf::Metadata& metadata,
+                                     std::vector<std::string>& warnings) {
+    SamplingOptions options;
+    auto real = [&](const char* key, float& value) {
+        if (auto found = metadata.real("general.sampling." + std::string(key)))
+            value = float(*found);
+    };
+    auto integer = [&](const char* key, int64_t& value) {
+        if (auto found = metadata.integer("general.sampling." + std::string(key))) value = *found;
+    };
+    integer("top_k", options.top_k);
+    real("top_p", options.top_p);
+    real("min_p", options.min_p);
+    real("xtc_probability", options.xtc_probability);
+    real("xtc_threshold", options.xtc_threshold);
+    real("temp", options.temperature);
+    integer("penalty_last_n", options.penalty_last_n);
+    real("penalty_repeat", options.repeat_penalty);
+    if (metadata.integer("general.sampling.mirostat").value_or(0) != 0)
+        warnings.emplace_back(
+            "the model recommends mirostat, which is not supported; the other samplers stand in");
+    auto sequence = metadata.text("general.sampling.sequence");
+    options.order = sequence ? stages_by_letters(*sequence, warnings) : default_order();
+    return options;
+}
+
+void require_sensible(const SamplingOptions& options) {
+    auto require = [](bool good, const char* name, double value, const char* range) {
+        if (!good)
+            throw Error("sampling: " + std::string(name) + " is " + std::to_string(value) +
+                        ", expected " + range);
+    };
+    const float repeat = options.repeat_penalty;
+    require(std::isfinite(repeat) && repeat > 0 && std::isfinite(1 / repeat), "the repeat penalty",
+            repeat, "a number above 0");
+    require(std::isfinite(options.presence_penalty), "the presence penalty",
+            options.presence_penalty, "a number");
+    require(std::isfinite(options.frequency_penalty), "the frequency penalty",
+            options.frequency_penalty, "a number");
+    require(options.penalty_last_n >= 0, "the window of the penalties",
+            double(options.penalty_last_n), "0 or more tokens");
+    for (float value : {options.top_n_sigma, options.typical_p, options.top_p, options.min_p,
+                        options.xtc_probability, options.xtc_threshold, options.temperature,
+                        options.temperature_range, options.temperature_exponent})
+        require(!std::isnan(value), "a parameter", value, "a number");
+}
+
+}  // namespace tandem::model

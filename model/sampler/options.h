@@ -1,0 +1,46 @@
+// The parameters of sampling. Each sampler has a value that switches it off.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "gguf/metadata.h"
+
+namespace tandem::model {
+
+struct Stage;
+
+struct SamplingOptions {
+    static constexpr uint32_t random_seed = 0xffffffff;  // a seed is drawn
+
+    uint32_t seed = random_seed;
+    std::vector<std::pair<int32_t, float>> biases;  // added to the logits of tokens
+    std::vector<const Stage*> order;                // see default_order
+
+    int64_t penalty_last_n = 64;  // accepted tokens that penalties look at; 0: off
+    float repeat_penalty = 1;     // 1: off
+    float frequency_penalty = 0;  // 0: off
+    float presence_penalty = 0;   // 0: off
+    float top_n_sigma = -1;       // 0 and less: off
+    int64_t top_k = 40;           // 0 and less: off
+    float typical_p = 1;          // 1 and more: off
+    float top_p = 0.95f;          // 1 and more: off
+    float min_p = 0.05f;          // 0 and less: off
+    float xtc_probability = 0;    // 0 and less: off
+    float xtc_threshold = 0.1f;   // above 0.5: off
+    float temperature = 0.8f;     // 0 and less: the most likely token
+    float temperature_range = 0;  // 0 and less: the temperature is fixed
+    float temperature_exponent = 1;
+    size_t min_keep = 0;  // candidates that filters by probability leave
+};
+
+// The defaults, with what the file recommends (general.sampling.*) in their place. What cannot be
+// followed is named in `warnings`.
+SamplingOptions recommended_sampling(const gguf::Metadata& metadata,
+                                     std::vector<std::string>& warnings);
+// Throws Error where a value makes no sense, naming it.
+void require_sensible(const SamplingOptions& options);
+
+}  // namespace tandem::model

@@ -1,0 +1,77 @@
+#include "model/sampler/sampler.h"
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+#include <utility>
+
+#include "gguf/error.h"
+
+namespace tandem::model {
+
+namespace {
+
+SamplingOptions checked(SamplingOptions options) {
+    require_sensible(options);
+    while (options.seed == SamplingOptions::random_seed) options.seed = std::random_device()();
+    return options;
+}
+
+}  // namespace
+
+size_t draw(Candidates& candidates, Random& random) {
+    std::vector<Candidate>& list = candidates.list;
+    if (list.size() == 1) {
+        list[0].probability = 1;
+        return 0;
+    }
+    const float most = maximum(candidates);
+    double sum = 0;
+    for (Candidate& candidate : list) {
+        candidate.probability = std::exp(candidate.logit - most);
+        sum += candidate.probability;
+    }
+    const double share = random.uniform() * sum;
+    double so_far = 0;
+    size_t chosen = 0;
+    bool found = false;
+    for (size_t i = 0; i < list.size(); ++i) {
+        so_far += list[i].probability;
+        if (!found && list[i].probability > 0) {
+            chosen = i;
+            found = so_far >= share;
+        }
+        list[i].probability = float(list[i].probability / sum);
+    }
+    return chosen;
+}
+
+Sampler::Sampler(SamplingOptions options)
+    : options_(checked(std::move(options))),
+      history_(options_.penalty_last_n),
+      randoms_(options_.order.size(), Random(options_.seed)),
+      random_(options_.seed) {}
+
+int32_t Sampler::sample(std::span<const float> logits) {
+    if (std::any_of(logits.begin(), logits.end(),
+                    [](float logit) { return std::isnan(logit) || logit == INFINITY; }))
+        throw Error(
+            "the model's answer is not a number: its weights are damaged, or their sums overflow; "
+            "another copy of the file, or another device (-dev), may help");
+    candidates_.assign(logits);
+    for (auto [id, bias] : options_.biases)
+        if (id >= 0 && size_t(id) < logits.size()) candidates_.list[size_t(id)].logit += bias;
+    for (size_t i = 0; i < options_.order.size(); ++i)
+        if (options_.order[i]->active(options_))
+            options_.order[i]->apply(candidates_, {options_, history_, randoms_[i]});
+    return candidates_.list[draw(candidates_, random_)].id;
+}
+
+std::string Sampler::describe() const {
+    std::string text = options_.biases.empty() ? "logits" : "logits -> logit-bias";
+    for (const Stage* stage : options_.order)
+        text += (stage->active(options_) ? " -> " : " -> ?") + std::string(stage->shown);
+    return text + " -> dist";
+}
+
+}  // namespace tandem::model

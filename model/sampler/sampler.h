@@ -1,0 +1,40 @@
+// Chooses the next token: a chain of samplers over the logits, then a draw.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "model/sampler/stage.h"
+
+namespace tandem::model {
+
+// Draws from what is left: the first candidate at which the sum of probabilities reaches a random
+// share of the whole. A single candidate is taken without drawing. Sets the probabilities; gives
+// the index of the chosen one.
+size_t draw(Candidates& candidates, Random& random);
+
+class Sampler {
+  public:
+    // Throws Error where an option makes no sense.
+    explicit Sampler(SamplingOptions options);
+
+    // `logits` of all tokens. Throws Error where they are no numbers.
+    int32_t sample(std::span<const float> logits);
+    // A token of the prompt, or the one that was chosen: penalties look back at it.
+    void accept(int32_t token) { history_.accept(token); }
+
+    uint32_t seed() const { return options_.seed; }  // the one in use
+    // "logits -> ?penalties -> top-k -> dist": a question mark where a sampler is off.
+    std::string describe() const;
+
+  private:
+    SamplingOptions options_;
+    History history_;
+    std::vector<Random> randoms_;  // of the stages
+    Random random_;                // of the draw
+    Candidates candidates_;
+};
+
+}  // namespace tandem::model

@@ -1,0 +1,213 @@
+// Small cases that can be checked by eye: probabilities in, probabilities out.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+
+#include "gguf/error.h"
+#include "model/sampler/sampler.h"
+
+namespace tandem::test {
+
+using namespace model;
+
+namespace {
+
+using Numbers = std::vector<float>;
+using Change = std::function<void(SamplingOptions&)>;
+
+// Applies one sampler and gives the probabilities of what is left, in the order of the list.
+Numbers apply(const std::string& name, const Numbers& probabilities, const Change& change,
+              std::vector<int32_t> history = {}) {
+    SamplingOptions options;
+    change(options);
+    std::vector<std::string> warnings;
+    const Stage* stage = stages_by_names(name, warnings).at(0);
+    Numbers logits;
+    for (float p : probabilities) logits.push_back(std::log(p));
+    Candidates candidates;
+    candidates.assign(logits);
+    History accepted(options.penalty_last_n);
+    for (int32_t token : history) accepted.accept(token);
+    Random random(1);
+    if (stage->active(options)) stage->apply(candidates, {options, accepted, random});
+    softmax(candidates);
+    Numbers result;
+    for (const Candidate& candidate : candidates.list) result.push_back(candidate.probability);
+    return result;
+}
+
+void expect(const Numbers& result, const Numbers& expected) {
+    ASSERT_EQ(result.size(), expected.size());
+    for (size_t i = 0; i < result.size(); ++i) EXPECT_NEAR(result[i], expected[i], 1e-4) << i;
+}
+
+const Numbers rising{.1f, .2f, .3f, .4f}, even{.2f, .2f, .2f, .2f, .2f};
+
+}  // namespace
+
+TEST(samplers, temperature) {
+    auto at = [](float t) {
+        return apply("temperature", rising, [t](auto& o) { o.temperature = t; });
+    };
+    expect(at(1), rising);
+    expect(at(0), {0, 0, 0, 1});
+    expect(at(-3), {0, 0, 0, 1});
+}
+
+TEST(samplers, temperature_zero_takes_the_first_of_equals) {
+    expect(apply("temperature", even, [](auto& o) { o.temperature = 0; }), {1, 0, 0, 0, 0});
+}
+
+TEST(samplers, top_k) {
+    auto at = [](int64_t k) { return apply("top_k", rising, [k](auto& o) { o.top_k = k; }); };
+    expect(at(1), {1});
+    expect(at(3), {.44444f, .33333f, .22222f});
+    expect(at(4), {.4f, .3f, .2f, .1f});
+    expect(at(9), {.4f, .3f, .2f, .1f});
+    expect(at(0), rising);
+    expect(at(-1), rising);
+}
+
+TEST(samplers, top_p) {
+    auto at = [](float p) { return apply("top_p", rising, [p](auto& o) { o.top_p = p; }); };
+    expect(at(0), {1});
+    expect(at(.7f), {.5714f, .4286f});
+    expect(at(.8f), {.44444f, .33333f, .22222f});
+    expect(at(1), rising);
+}
+
+TEST(samplers, min_p) {
+    auto at = [](float p) { return apply("min_p", rising, [p](auto& o) { o.min_p = p; }); };
+    for (float p : {0.f, .24f}) expect(at(p), rising);
+    for (float p : {.26f, .49f}) expect(at(p), {.2222f, .3333f, .4444f});
+    for (float p : {.51f, .74f}) expect(at(p), {.4286f, .5714f});
+    for (float p : {.76f, 1.f, 1.05f}) expect(at(p), {1});
+}
+
+TEST(samplers, xtc) {
+    auto at = [](float t) {
+        return apply("xtc", {.4f, .3f, .2f, .1f}, [t](auto& o) {
+            o.xtc_probability = .99f;
+            o.xtc_threshold = t;
+        });
+    };
+    expect(at(.09f), {1});
+    expect(at(.19f), {.6667f, .3333f});
+    expect(at(.29f), {.5f, .3333f, .1667f});
+    expect(at(.39f), {.4f, .3f, .2f, .1f});
+}
+
+TEST(samplers, typical) {
+    auto half = [](auto& o) { o.typical_p = .5f; };
+    expect(apply("typ_p", {.97f, .01f, .01f, .01f}, half), {1});
+    expect(apply("typ_p", {.4f, .2f, .2f, .2f}, half), {.3333f, .3333f, .3333f});
+}
+
+TEST(samplers, penalties) {
+    auto repeat = [](auto& o) { o.repeat_penalty = 50; };
+    expect(apply("penalties", even, repeat, {0}), {0, .25f, .25f, .25f, .25f});
+    auto both = [](auto& o) { o.frequency_penalty = o.presence_penalty = 5; };
+    expect(apply("penalties", even, both, {0}), {.000011f, .249997f, .249997f, .249997f, .249997f});
+    expect(apply("penalties", even, both, {0, 1, 2, 0, 0}),
+           {0, .000023f, .000023f, .499977f, .499977f});
+    // What has left the window counts no more.
+    auto narrow = [&](auto& o) {
+        both(o);
+        o.penalty_last_n = 1;
+    };
+    expect(apply("penalties", even, narrow, {1, 0}),
+           {.000011f, .249997f, .249997f, .249997f, .249997f});
+}
+
+TEST(samplers, top_n_sigma) {
+    auto at = [](float n) {
+        return apply("top_n_sigma", rising, [n](auto& o) { o.top_n_sigma = n; });
+    };
+    expect(at(1), {0, 0, .428571f, .571429f});
+    expect(at(0), rising);
+    expect(at(3), rising);
+}
+
+TEST(samplers, orders_are_said_by_letters_or_names) {
+    std::vector<std::string> warnings;
+    auto shown = [](const std::vector<const Stage*>& order) {
+        std::string text;
+        for (const Stage* stage : order) text += std::string(stage->name) + " ";
+        return text;
+    };
+    EXPECT_EQ(shown(default_order()),
+              "penalties top_n_sigma top_k typ_p top_p min_p xtc temperature ");
+    EXPECT_EQ(stages_by_letters("edskypmxt", warnings), default_order());
+    EXPECT_EQ(shown(stages_by_names("Temp;top-k;TOPK;nucleus;min_p;dry", warnings)),
+              "temperature top_k top_k top_p min_p ");
+    EXPECT_TRUE(warnings.empty());
+    EXPECT_TRUE(stages_by_names("", warnings).empty());
+    EXPECT_EQ(shown(stages_by_names("top_k;mirostat;temp", warnings)), "top_k temperature ");
+    EXPECT_EQ(shown(stages_by_letters("kiz", warnings)), "top_k ");
+    ASSERT_EQ(warnings.size(), 3u);
+    EXPECT_EQ(warnings[0],
+              "there is no sampler \"mirostat\", it is left out; there are penalties (e), "
+              "top_n_sigma (s), top_k (k), typ_p (y), top_p (p), min_p (m), xtc (x), "
+              "temperature (t)");
+}
+
+TEST(samplers, a_chain_describes_itself) {
+    std::vector<std::string> warnings;
+    SamplingOptions options = recommended_sampling({}, warnings);
+    EXPECT_EQ(Sampler(options).describe(),
+              "logits -> ?penalties -> ?top-n-sigma -> top-k -> ?typical -> top-p -> min-p -> ?xtc "
+              "-> temp-ext -> dist");
+    options.order = stages_by_letters("k", warnings);
+    options.biases = {{3, 1.0f}};
+    EXPECT_EQ(Sampler(options).describe(), "logits -> logit-bias -> top-k -> dist");
+}
+
+TEST(samplers, the_file_may_recommend) {
+    gguf::Metadata metadata;
+    metadata.set_u32("general.sampling.top_k", 7);
+    metadata.set_f32("general.sampling.temp", 0.5f);
+    metadata.set_string("general.sampling.sequence", "kt");
+    metadata.set_u32("general.sampling.mirostat", 2);
+    std::vector<std::string> warnings;
+    SamplingOptions options = recommended_sampling(metadata, warnings);
+    EXPECT_EQ(options.top_k, 7);
+    EXPECT_EQ(options.temperature, 0.5f);
+    EXPECT_EQ(options.top_p, 0.95f);
+    EXPECT_EQ(options.order.size(), 2u);
+    EXPECT_EQ(warnings.size(), 1u);
+}
+
+TEST(samplers, seeds_repeat_and_random_ones_are_told) {
+    std::vector<std::string> warnings;
+    SamplingOptions options = recommended_sampling({}, warnings);
+    Numbers logits{1, 2, 3, 2, 1, 2, 3, 2};
+    Sampler random(options);
+    EXPECT_NE(random.seed(), SamplingOptions::random_seed);
+    options.seed = random.seed();
+    Sampler again(options);
+    for (int i = 0; i < 50; ++i) EXPECT_EQ(random.sample(logits), again.sample(logits));
+}
+
+TEST(samplers, biases_forbid_and_force) {
+    std::vector<std::string> warnings;
+    SamplingOptions options = recommended_sampling({}, warnings);
+    options.seed = 1;
+    options.biases = {{0, -INFINITY}, {1, 100.0f}, {99, 5.0f}};
+    EXPECT_EQ(Sampler(options).sample(Numbers{50, 1, 2}), 1);
+}
+
+TEST(samplers, what_is_no_number_is_refused) {
+    std::vector<std::string> warnings;
+    SamplingOptions options = recommended_sampling({}, warnings);
+    EXPECT_THROW(Sampler(options).sample(Numbers{1, NAN, 2}), Error);
+    EXPECT_THROW(Sampler(options).sample(Numbers{1, INFINITY, 2}), Error);
+    EXPECT_NO_THROW(Sampler(options).sample(Numbers{-INFINITY, -INFINITY}));
+    options.repeat_penalty = 0;
+    EXPECT_THROW(Sampler{options}, Error);
+    options.repeat_penalty = 1;
+    options.top_p = NAN;
+    EXPECT_THROW(Sampler{options}, Error);
+}
+
+}  // namespace tandem::test
