@@ -6,6 +6,7 @@
 #include "gguf/error.h"
 #include "parallel/communicator/host.h"
 #include "parallel/load.h"
+#include "parallel/plan_report.h"
 
 namespace tandem::cli {
 
@@ -18,7 +19,7 @@ DeviceTable table_of(const std::vector<std::unique_ptr<kernels::Device>>& device
     DeviceTable table;
     if (options.device_table) {
         table = read_device_table(*options.device_table);
-        if (table.size() != devices.size())
+        if (!devices.empty() && table.size() != devices.size())
             throw Error("device table " + options.device_table->string() + " has " +
                         std::to_string(table.size()) + " devices, -dev names " +
                         std::to_string(devices.size()));
@@ -58,7 +59,9 @@ void require_memory(const Blueprint& blueprint) {
 std::unique_ptr<Blueprint> make_blueprint(const gguf::File& file, const EngineOptions& options) {
     auto blueprint = std::make_unique<Blueprint>();
     blueprint->graph = model::build(file, options.model);
-    blueprint->devices = kernels::make_devices(options.devices, options.threads);
+    // A table may be all that is known of the devices.
+    if (!options.devices.empty() || !options.device_table)
+        blueprint->devices = kernels::make_devices(options.devices, options.threads);
     blueprint->table = table_of(blueprint->devices, options);
     const graph::Graph& graph = *blueprint->graph;
     blueprint->plan = make_plan(graph, blueprint->table, options.plan);
@@ -66,17 +69,18 @@ std::unique_ptr<Blueprint> make_blueprint(const gguf::File& file, const EngineOp
     blueprint->weights = weight_bytes(graph, blueprint->plan, blueprint->table);
     blueprint->states = state_bytes(graph, blueprint->plan, blueprint->table);
     for (size_t i = 0; i < blueprint->table.size(); ++i) {
-        blueprint->programs.push_back(make_programs(blueprint->placed, int(i), options.plan.bucket,
-                                                    blueprint->devices[i]->kernels()));
-        const Programs& programs = blueprint->programs.back();
-        blueprint->scratch.push_back(programs.arena_bytes + 2 * programs.sending_bytes +
-                                     programs.landing_bytes);
+        std::span<const kernels::Kernel> kernels;
+        if (!blueprint->devices.empty()) kernels = blueprint->devices[i]->kernels();
+        blueprint->programs.push_back(
+            make_programs(blueprint->placed, int(i), options.plan.bucket, kernels));
+        blueprint->scratch.push_back(scratch_bytes(blueprint->programs.back()));
     }
     return blueprint;
 }
 
 Engine::Engine(const gguf::File& file, const EngineOptions& options, const Progress& progress)
     : blueprint_(make_blueprint(file, options)) {
+    check(!blueprint_->devices.empty(), "a model runs on devices that exist");
     require_memory(*blueprint_);
     std::atomic<int64_t> done = 0;
     std::atomic<bool> cancelled = false;

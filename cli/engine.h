@@ -20,7 +20,7 @@ namespace tandem::cli {
 
 struct EngineOptions {
     model::Options model;
-    std::vector<std::string> devices{"reference"};
+    std::vector<std::string> devices{"reference"};  // none: those of the table, for a plan only
     int threads = 0;
     parallel::PlanOptions plan;
     std::optional<std::filesystem::path> device_table;
