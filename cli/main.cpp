@@ -4,22 +4,20 @@
 #include <new>
 
 #include "cli/options.h"
+#include "cli/subcommands.h"
 #include "gguf/error.h"
 
 namespace tandem::cli {
 
 namespace {
 
-const std::vector<const Subcommand*>& subcommands() {
-    static const std::vector<const Subcommand*> table = {};
-    return table;
-}
+constexpr const Subcommand* subcommands[] = {&inspect_command};
 
 std::string overview() {
     std::string text =
         "tandem runs one language model on several devices at once.\n\n"
         "usage: tandem COMMAND [options]\n\ncommands:\n";
-    for (const Subcommand* command : subcommands()) {
+    for (const Subcommand* command : subcommands) {
         std::string name = "  " + std::string(command->name);
         name.resize(14, ' ');
         text += name + std::string(command->sentence) + "\n";
@@ -30,7 +28,7 @@ std::string overview() {
 bool is_help(const std::string& word) { return word == "--help" || word == "-h"; }
 
 const Subcommand& find(const std::string& name) {
-    for (const Subcommand* command : subcommands())
+    for (const Subcommand* command : subcommands)
         if (command->name == name) return *command;
     throw Error("unknown command " + name + "; tandem --help lists them");
 }

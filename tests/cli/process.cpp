@@ -1,0 +1,119 @@
+#include "cli/process.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <stdexcept>
+
+namespace tandem::test {
+
+namespace {
+
+constexpr auto patience = std::chrono::seconds(120);
+
+struct Pipe {
+    int from = -1, to = -1;
+    Pipe() {
+        int ends[2];
+        if (pipe2(ends, O_CLOEXEC) != 0) throw std::runtime_error("no pipe");
+        from = ends[0];
+        to = ends[1];
+    }
+};
+
+// A file that is gone as soon as it is closed.
+int file_with(const std::string& text) {
+    FILE* file = std::tmpfile();
+    if (!file) throw std::runtime_error("no temporary file");
+    std::fwrite(text.data(), 1, text.size(), file);
+    std::rewind(file);
+    int descriptor = fcntl(fileno(file), F_DUPFD_CLOEXEC, 0);
+    std::fclose(file);
+    return descriptor;
+}
+
+void close_one(int& descriptor) {
+    if (descriptor >= 0) close(descriptor);
+    descriptor = -1;
+}
+
+}  // namespace
+
+Process::Process(std::vector<std::string> words, std::string input) {
+    words.insert(words.begin(), TANDEM_BINARY);
+    std::vector<char*> pointers;
+    for (std::string& word : words) pointers.push_back(word.data());
+    pointers.push_back(nullptr);
+    Pipe out, error;
+    int in = file_with(input);
+    pid_ = fork();
+    if (pid_ == 0) {
+        dup2(in, STDIN_FILENO);
+        dup2(out.to, STDOUT_FILENO);
+        dup2(error.to, STDERR_FILENO);
+        execv(pointers[0], pointers.data());
+        _exit(127);
+    }
+    close(in);
+    close(out.to);
+    close(error.to);
+    out_ = out.from;
+    error_ = error.from;
+}
+
+Process::~Process() {
+    close_one(out_);
+    close_one(error_);
+    if (pid_ <= 0) return;
+    kill(pid_, SIGKILL);
+    waitpid(pid_, nullptr, 0);
+}
+
+void Process::close_out() { close_one(out_); }
+
+// Takes what has come; false once both ends are closed.
+bool Process::read_some(int milliseconds) {
+    pollfd files[2] = {{.fd = out_, .events = POLLIN}, {.fd = error_, .events = POLLIN}};
+    if (out_ < 0 && error_ < 0) return false;
+    if (poll(files, 2, milliseconds) <= 0) return true;
+    auto take = [](const pollfd& file, int& descriptor, std::string& text) {
+        if (descriptor < 0 || file.revents == 0) return;
+        char block[4096];
+        ssize_t count = read(descriptor, block, sizeof block);
+        if (count > 0) text.append(block, size_t(count));
+        if (count <= 0) close_one(descriptor);
+    };
+    take(files[0], out_, result_.out);
+    take(files[1], error_, result_.error);
+    return true;
+}
+
+bool Process::has_written(size_t bytes_of_out, size_t bytes_of_error) {
+    auto end = std::chrono::steady_clock::now() + patience;
+    while (result_.out.size() < bytes_of_out || result_.error.size() < bytes_of_error)
+        if (std::chrono::steady_clock::now() > end || !read_some(10)) return false;
+    return true;
+}
+
+Result Process::finish() {
+    auto end = std::chrono::steady_clock::now() + patience;
+    while (std::chrono::steady_clock::now() < end) {
+        bool open = read_some(10);
+        int status = 0;
+        if (open || waitpid(pid_, &status, WNOHANG) != pid_) continue;
+        pid_ = -1;
+        result_.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+        break;
+    }
+    return result_;
+}
+
+Result tandem(std::vector<std::string> words, std::string input) {
+    return Process(std::move(words), std::move(input)).finish();
+}
+
+}  // namespace tandem::test

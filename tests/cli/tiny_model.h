@@ -1,0 +1,16 @@
+// A llama model of 2 layers with made-up weights, which writes nonsense: enough to drive the
+// program where no trained model is at hand.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+namespace tandem::test {
+
+// Written once per process; 286 tokens (3 special, 256 bytes, space, a to z), a context of 64.
+const std::filesystem::path& tiny_model();
+// A file of those bytes in the same folder; and the bytes of a file.
+std::filesystem::path write_file(const std::string& name, const std::string& bytes);
+std::string read_file(const std::filesystem::path& path);
+
+}  // namespace tandem::test
