@@ -5,6 +5,6 @@
 
 namespace tandem::cli {
 
-extern const Subcommand inspect_command;
+extern const Subcommand inspect_command, tokenize_command;
 
 }  // namespace tandem::cli

@@ -1,0 +1,105 @@
+#include "cli/prompt.h"
+
+#include <poll.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <charconv>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "gguf/error.h"
+
+namespace tandem::cli {
+
+namespace {
+
+constexpr Option list[] = {
+    {"-p, --prompt", "TEXT", "the text to begin with (default: standard input, if no terminal)"},
+    {"-f, --file", "FILE", "a file with the text; one newline at its end is dropped"},
+    {"-e, --escape", "",
+     "replace \\n \\r \\t \\' \\\" \\\\ \\xHH in the text by what they stand for (default: on; "
+     "off: "
+     "--no-escape)"},
+};
+
+// "\x41" at the beginning of `text` as a byte.
+bool read_hexadecimal(std::string_view text, char& byte) {
+    if (text.size() < 4 || text[1] != 'x') return false;
+    unsigned value = 0;
+    auto [end, error] = std::from_chars(text.data() + 2, text.data() + 4, value, 16);
+    byte = char(value);
+    return error == std::errc() && end == text.data() + 4;
+}
+
+std::string read_file(const std::string& path) {
+    std::ifstream in(path, std::ios::binary);
+    std::stringstream text;
+    // A folder can be opened, but not read.
+    if (std::filesystem::is_directory(path)) errno = EISDIR;
+    if (!in || std::filesystem::is_directory(path))
+        throw Error("cannot read the prompt from " + path + ": " + std::strerror(errno));
+    text << in.rdbuf();
+    return text.str();
+}
+
+std::string read_standard_input(const Interrupts* interrupts) {
+    std::string text;
+    char block[4096];
+    while (true) {
+        pollfd input{.fd = STDIN_FILENO, .events = POLLIN};
+        int ready = poll(&input, 1, 50);
+        if (interrupts && interrupts->pending()) throw Error("interrupted");
+        if (ready <= 0) continue;
+        ssize_t count = read(STDIN_FILENO, block, sizeof block);
+        if (count == 0) return text;
+        if (count > 0) text.append(block, size_t(count));
+        if (count < 0 && errno != EINTR)
+            throw Error(std::string("cannot read the prompt from standard input: ") +
+                        std::strerror(errno));
+    }
+}
+
+}  // namespace
+
+const OptionGroup prompt_options{"prompt", list};
+
+std::string unescape(std::string_view text) {
+    constexpr std::string_view letters = "nrt'\"\\", meanings = "\n\r\t'\"\\";
+    std::string result;
+    for (size_t i = 0; i < text.size(); ++i) {
+        char byte = 0;
+        size_t letter = std::string_view::npos;
+        if (text[i] == '\\' && i + 1 < text.size()) letter = letters.find(text[i + 1]);
+        if (letter != std::string_view::npos) {
+            result += meanings[letter];
+            ++i;
+        } else if (text[i] == '\\' && read_hexadecimal(text.substr(i), byte)) {
+            result += byte;
+            i += 3;
+        } else {
+            result += text[i];
+        }
+    }
+    return result;
+}
+
+std::string read_prompt(const Arguments& arguments, const Interrupts* interrupts) {
+    if (arguments.has("prompt") + arguments.has("file") + arguments.on("stdin") > 1)
+        throw Error("more than one text given: choose one of -p, -f and standard input");
+    std::string text;
+    if (arguments.has("prompt")) {
+        text = arguments.text("prompt");
+    } else if (arguments.has("file")) {
+        text = read_file(arguments.text("file"));
+        if (text.ends_with('\n')) text.pop_back();
+    } else if (arguments.on("stdin") || isatty(STDIN_FILENO) == 0) {
+        text = read_standard_input(interrupts);
+        if (text.ends_with('\n')) text.pop_back();
+    }
+    return arguments.on("escape", true) ? unescape(text) : text;
+}
+
+}  // namespace tandem::cli

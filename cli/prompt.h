@@ -1,0 +1,23 @@
+// Where the text comes from that a model is given.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "cli/interrupts.h"
+#include "cli/options.h"
+
+namespace tandem::cli {
+
+extern const OptionGroup prompt_options;  // -p -f -e
+
+// The text of -p, of the file of -f without one newline at its end, or of standard input where
+// neither is given and it is no terminal, or --stdin asks for it; with escapes processed, unless
+// --no-escape says otherwise. Throws Error where there are two of them or the file cannot be read,
+// and when an interrupt comes while standard input is waited for.
+std::string read_prompt(const Arguments& arguments, const Interrupts* interrupts = nullptr);
+
+// \n \r \t \' \" \\ \xHH as what they stand for; all else stays.
+std::string unescape(std::string_view text);
+
+}  // namespace tandem::cli

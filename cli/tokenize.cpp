@@ -1,0 +1,55 @@
+// `tandem tokenize`: a text as the tokens that a model reads.
+#include <iostream>
+
+#include "cli/model_options.h"
+#include "cli/prompt.h"
+#include "cli/subcommands.h"
+#include "cli/token_line.h"
+#include "gguf/error.h"
+#include "model/tokenizer/tokenizer.h"
+
+namespace tandem::cli {
+
+namespace {
+
+constexpr Option list[] = {
+    {"--stdin", "", "read the text from standard input"},
+    {"--ids", "", "write the ids alone: [1, 15043, 3186]"},
+    {"--bos", "", "begin and end as the model wants it (default: on; off: --no-bos)"},
+    {"--parse-special", "",
+     "take texts of control tokens for those tokens (default: on; off: --no-parse-special)"},
+    {"--show-count", "", "write how many there are, too"},
+    {"--log-disable", "", "", Effect::Ignored},
+};
+constexpr OptionGroup tokenize_options{"tokens", list};
+constexpr const OptionGroup* groups[] = {&file_options, &prompt_options, &tokenize_options};
+
+int run(const Arguments& arguments) {
+    gguf::File file = gguf::File::open(model_path(arguments), gguf::Content::Directory);
+    model::Tokenizer tokenizer(file.metadata(), file.path());
+    std::string text = read_prompt(arguments);
+    std::vector<int32_t> tokens =
+        tokenizer.encode(text, {.add_special = arguments.on("bos", true),
+                                .parse_special = arguments.on("parse-special", true)});
+    std::string out;
+    for (size_t i = 0; i < tokens.size(); ++i) {
+        if (arguments.on("ids"))
+            out += (i > 0 ? ", " : "") + std::to_string(tokens[i]);
+        else
+            out += token_line(tokenizer, tokens[i]);
+    }
+    if (arguments.on("ids")) out = "[" + out + "]\n";
+    if (arguments.on("show-count"))
+        out += "Total number of tokens: " + std::to_string(tokens.size()) + "\n";
+    std::cout << out << std::flush;
+    for (const std::string& note : tokenizer.warnings()) std::cerr << "note: " << note << "\n";
+    if (!std::cout) throw Error("cannot write the tokens to standard output");
+    return 0;
+}
+
+}  // namespace
+
+const Subcommand tokenize_command{
+    "tokenize", "shows a text as tokens", "-m FILE -p TEXT", groups, run, "model"};
+
+}  // namespace tandem::cli
