@@ -1,0 +1,42 @@
+#include "cli/driver.h"
+
+#include <filesystem>
+
+#include "cli/progress.h"
+
+namespace tandem::cli {
+
+namespace {
+
+Engine load(const gguf::File& file, const EngineOptions& options, const Interrupts& interrupts) {
+    Progress progress("loading " + std::filesystem::path(file.path()).filename().string());
+    return {file, options, [&](int64_t done, int64_t total) {
+                progress.show(done, total);
+                return !interrupts.pending();
+            }};
+}
+
+}  // namespace
+
+Driver::Driver(const gguf::File& file, const EngineOptions& options, Interrupts& interrupts)
+    : interrupts_(interrupts),
+      engine_(load(file, options, interrupts)),
+      executor_(&engine_.executor()),
+      context_(options.model.context) {
+    interrupts_.act([this] { executor_->cancel(); });
+}
+
+Driver::~Driver() { interrupts_.act({}); }
+
+model::Session Driver::session() {
+    return model::Session(
+        {.submit =
+             [this](graph::StepInputs inputs) { return executor_->submit(std::move(inputs)); },
+         .wait = [this](uint64_t ticket,
+                        const model::Rows& rows) { executor_->wait(ticket, rows); },
+         .most_tokens = executor_->most_tokens(),
+         .context = context_,
+         .vocab = executor_->vocab()});
+}
+
+}  // namespace tandem::cli

@@ -1,0 +1,31 @@
+// A loaded model that the user can interrupt.
+#pragma once
+
+#include "cli/engine.h"
+#include "cli/interrupts.h"
+#include "gguf/file.h"
+#include "model/session.h"
+
+namespace tandem::cli {
+
+class Driver {
+  public:
+    // Loads, with a bar on a terminal. From the first interrupt on, also while loading, everything
+    // ends with an Error; interrupts.pending() tells it from others.
+    Driver(const gguf::File& file, const EngineOptions& options, Interrupts& interrupts);
+    ~Driver();
+    Driver(const Driver&) = delete;
+    Driver& operator=(const Driver&) = delete;
+
+    model::Session session();  // an empty one; the driver outlives it
+    const parallel::Executor& executor() const { return *executor_; }
+    const Blueprint& blueprint() const { return engine_.blueprint(); }
+
+  private:
+    Interrupts& interrupts_;
+    Engine engine_;
+    parallel::Executor* executor_;
+    const int64_t context_;
+};
+
+}  // namespace tandem::cli
