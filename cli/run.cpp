@@ -1,0 +1,184 @@
+// `tandem run`: a prompt in, text out.
+#include <algorithm>
+#include <iostream>
+#include <memory>
+#include <optional>
+
+#include "cli/accounts.h"
+#include "cli/driver.h"
+#include "cli/model_options.h"
+#include "cli/prompt.h"
+#include "cli/sampling_options.h"
+#include "cli/subcommands.h"
+#include "cli/token_line.h"
+#include "gguf/error.h"
+#include "model/sampler/sampler.h"
+#include "model/tokenizer/tokenizer.h"
+#include "model/tokenizer/utf8_stream.h"
+
+namespace tandem::cli {
+
+namespace {
+
+constexpr std::string_view no_chat =
+    "there is no conversation mode; give the prompt as the model's template would write it";
+
+constexpr Option output_list[] = {
+    {"-n, --predict, --n-predict", "N",
+     "tokens to generate; -1: until the model ends the text, -2: until the context is full "
+     "(default: -1)"},
+    {"--display-prompt", "", "write the prompt in front of the text (default: on)"},
+    {"-sp, --special", "", "write control tokens as text"},
+    {"--verbose-prompt", "", "list the tokens of the prompt on standard error"},
+    {"-no-cnv, --no-conversation", "", "", Effect::Ignored},
+    {"-st, --single-turn", "", "", Effect::Ignored},
+    {"--no-context-shift", "", "", Effect::Ignored},
+    {"--keep", "N", "", Effect::Ignored},
+    {"--simple-io", "", "", Effect::Ignored},
+    {"--jinja", "", "", Effect::Ignored},
+    {"-co, --color", "[on|off|auto]", "", Effect::Ignored},
+    {"--show-timings", "", "", Effect::Ignored},
+    {"-cnv, --conversation", "", no_chat, Effect::Refused},
+    {"-sys, --system-prompt", "TEXT", no_chat, Effect::Refused},
+    {"--chat-template", "TEXT", no_chat, Effect::Refused},
+    {"-i, --interactive", "", no_chat, Effect::Refused},
+    {"-if, --interactive-first", "", no_chat, Effect::Refused},
+    {"-r, --reverse-prompt", "TEXT", "no text ends the generation; -n bounds it", Effect::Refused},
+    {"--context-shift", "", "a text ends where its context is full; -c makes it longer",
+     Effect::Refused},
+    {"--prompt-cache", "FILE", "the state of a prompt cannot be kept", Effect::Refused},
+};
+constexpr OptionGroup output_options{"text", output_list};
+
+constexpr const OptionGroup* groups[] = {&file_options,     &prompt_options, &output_options,
+                                         &sampling_options, &step_options,   &device_options,
+                                         &foreign_options};
+
+// Standard output: text that has not ended in the middle of a character.
+class Output {
+  public:
+    void write(std::string_view bytes) { print(stream_.push(bytes)); }
+    // Ends the last line.
+    void finish() {
+        print(stream_.flush());
+        if (!at_line_start_) print("\n");
+    }
+
+  private:
+    void print(std::string_view text) {
+        if (text.empty()) return;
+        at_line_start_ = text.back() == '\n';
+        std::cout << text << std::flush;
+        if (!std::cout) throw Error("cannot write the text to standard output");
+    }
+
+    model::Utf8Stream stream_;
+    bool at_line_start_ = true;
+};
+
+// Everything of one run that outlives an interrupt.
+struct Run {
+    const Arguments& arguments;
+    Interrupts interrupts;
+    std::unique_ptr<Driver> driver;
+    std::optional<model::Session> session;
+    Accounts accounts;
+    Output output;
+    bool full = false;  // the context is
+
+    // `limit`: tokens; below 0 none.
+    void generate(const model::Tokenizer& tokenizer, model::Sampler& sampler,
+                  std::span<const int32_t> prompt, int64_t limit);
+};
+
+std::vector<int32_t> encode(const model::Tokenizer& tokenizer, const std::string& text,
+                            int64_t context) {
+    std::vector<int32_t> tokens = tokenizer.encode(text);
+    if (tokens.empty()) throw Error("the prompt is empty, and the model needs one: -p gives it");
+    const int64_t most = context - 4;  // room for an answer
+    if (int64_t(tokens.size()) > most)
+        throw Error("prompt is too long (" + std::to_string(tokens.size()) + " tokens, max " +
+                    std::to_string(std::max<int64_t>(0, most)) +
+                    "): a longer context (-c) has room for it");
+    return tokens;
+}
+
+void list_tokens(const model::Tokenizer& tokenizer, std::span<const int32_t> tokens) {
+    std::cerr << "number of tokens in prompt = " << tokens.size() << "\n";
+    for (int32_t token : tokens) std::cerr << token_line(tokenizer, token);
+}
+
+void Run::generate(const model::Tokenizer& tokenizer, model::Sampler& sampler,
+                   std::span<const int32_t> prompt, int64_t limit) {
+    const bool special = arguments.on("special");
+    session.emplace(driver->session());
+    auto evaluate = [&](std::span<const int32_t> tokens, Account& account) {
+        session->evaluate(tokens);
+        account.tokens += int64_t(tokens.size());
+    };
+    {
+        Entry entry(accounts.prompt, driver->executor());
+        for (int32_t token : prompt) sampler.accept(token);
+        evaluate(prompt, accounts.prompt);
+    }
+    Entry entry(accounts.generation, driver->executor());
+    while (!interrupts.pending()) {
+        int32_t token = sampler.sample(session->logits());
+        sampler.accept(token);
+        if (tokenizer.ends_generation(token)) return;
+        output.write(tokenizer.piece(token, special));
+        if (++accounts.generated == limit) return;
+        if (session->left() == 0) {
+            full = true;
+            return;
+        }
+        evaluate({&token, 1}, accounts.generation);
+    }
+}
+
+void act(Run& run) {
+    const Arguments& arguments = run.arguments;
+    gguf::File file = gguf::File::open(model_path(arguments));
+    std::vector<std::string> notes;
+    const int64_t context = context_size(arguments, file, notes);
+    EngineOptions options = engine_options(arguments, context);
+    const int64_t limit = arguments.integer("predict", -1, -2);
+    std::string text = read_prompt(arguments, &run.interrupts);
+    model::Tokenizer tokenizer(file.metadata(), file.path());
+    notes.insert(notes.end(), tokenizer.warnings().begin(), tokenizer.warnings().end());
+    std::vector<int32_t> prompt = encode(tokenizer, text, context);
+    model::Sampler sampler(read_sampling(arguments, file.metadata(), tokenizer, context, notes));
+    run.driver = std::make_unique<Driver>(file, options, run.interrupts);
+    for (const std::string& note : notes) std::cerr << "note: " << note << "\n";
+    std::cerr << "sampler seed: " << sampler.seed() << "\nsampler chain: " << sampler.describe()
+              << "\n";
+    if (arguments.on("verbose-prompt")) list_tokens(tokenizer, prompt);
+    if (limit == 0) return;
+    if (arguments.on("display-prompt", true)) run.output.write(text);
+    run.generate(tokenizer, sampler, prompt, limit);
+}
+
+int run(const Arguments& arguments) {
+    Run run{.arguments = arguments};
+    try {
+        act(run);
+    } catch (const Error&) {
+        if (!run.interrupts.pending()) {
+            run.output.finish();
+            throw;
+        }
+    }
+    run.output.finish();
+    if (run.session && !run.session->logits().empty())
+        run.accounts.hash = hash_of(run.session->logits());
+    if (run.full) std::cerr << "the context is full: the text ends here; -c makes it longer\n";
+    if (run.interrupts.pending()) std::cerr << "interrupted\n";
+    std::cerr << report(run.accounts, run.driver ? &run.driver->blueprint() : nullptr) << "\n";
+    return run.interrupts.pending() ? interrupted_exit : 0;
+}
+
+}  // namespace
+
+const Subcommand run_command{"run", "continues a text", "-m FILE [-p TEXT] [options]", groups, run};
+
+}  // namespace tandem::cli

@@ -1,0 +1,116 @@
+#include "cli/sampling_options.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "gguf/error.h"
+#include "model/sampler/stage.h"
+
+namespace tandem::cli {
+
+namespace {
+
+constexpr std::string_view no_grammar = "output cannot be bound to a grammar";
+
+constexpr Option list[] = {
+    {"-s, --seed", "N", "of the random numbers; -1: a random one, which is printed (default: -1)"},
+    {"--samplers", "NAMES",
+     "samplers in their order, separated by ; (default: "
+     "penalties;top_n_sigma;top_k;typ_p;top_p;min_p;xtc;temperature)"},
+    {"--sampler-seq, --sampling-seq", "LETTERS", "the same by letters (default: eskypmxt)"},
+    {"--temp, --temperature", "T", "0: always the most likely token (default: 0.8)"},
+    {"--dynatemp-range", "X", "the temperature varies so far up and down; 0: off (default: 0)"},
+    {"--dynatemp-exp", "X", "exponent of the entropy that it varies with (default: 1)"},
+    {"--top-k", "N", "the N most likely tokens; 0: off (default: 40)"},
+    {"--top-p", "P", "the fewest tokens of that probability; 1: off (default: 0.95)"},
+    {"--min-p", "P", "tokens at least P times as likely as the best; 0: off (default: 0.05)"},
+    {"--typical, --typical-p", "P", "tokens of typical surprise; 1: off (default: 1)"},
+    {"--top-nsigma, --top-n-sigma", "N",
+     "logits within N standard deviations of the best; -1: off (default: -1)"},
+    {"--xtc-probability", "P", "how often likely tokens are excluded; 0: off (default: 0)"},
+    {"--xtc-threshold", "P", "which tokens are likely; above 0.5: off (default: 0.1)"},
+    {"--repeat-last-n", "N",
+     "tokens that penalties look back at; 0: off, -1: all of the context (default: 64)"},
+    {"--repeat-penalty", "X", "of tokens that came already; 1: off (default: 1)"},
+    {"--presence-penalty", "X", "subtracted once for such tokens; 0: off (default: 0)"},
+    {"--frequency-penalty", "X", "subtracted each time; 0: off (default: 0)"},
+    {"-l, --logit-bias", "ID+BIAS", "added to the logit of a token: 15043+1, 29889-inf"},
+    {"--ignore-eos", "", "no token may end the text"},
+    {"-bs, --backend-sampling", "", "", Effect::Ignored},
+    {"--dry-base", "X", "", Effect::Ignored},
+    {"--dry-allowed-length", "N", "", Effect::Ignored},
+    {"--dry-penalty-last-n", "N", "", Effect::Ignored},
+    {"--dry-sequence-breaker", "TEXT", "", Effect::Ignored},
+    {"--mirostat-ent", "X", "", Effect::Ignored},
+    {"--mirostat-lr", "X", "", Effect::Ignored},
+    {"--adaptive-decay", "X", "", Effect::Ignored},
+    {"--dry-multiplier", "X", "there is no sampler dry", Effect::Refused, "0|0.0"},
+    {"--mirostat", "N", "there is no sampler mirostat", Effect::Refused, "0"},
+    {"--adaptive-target", "X", "there is no sampler adaptive_p", Effect::Refused, "-1|-1.0"},
+    {"--grammar", "TEXT", no_grammar, Effect::Refused},
+    {"--grammar-file", "FILE", no_grammar, Effect::Refused},
+    {"-j, --json-schema", "TEXT", no_grammar, Effect::Refused},
+    {"-jf, --json-schema-file", "FILE", no_grammar, Effect::Refused},
+};
+
+void read_numbers(const Arguments& arguments, model::SamplingOptions& options) {
+    auto real = [&](std::string_view name, float& value) {
+        value = float(arguments.real(name, value));
+    };
+    real("temp", options.temperature);
+    options.temperature = std::max(0.0f, options.temperature);
+    real("dynatemp-range", options.temperature_range);
+    real("dynatemp-exp", options.temperature_exponent);
+    options.top_k = arguments.integer("top-k", options.top_k);
+    real("top-p", options.top_p);
+    real("min-p", options.min_p);
+    real("typical", options.typical_p);
+    real("top-nsigma", options.top_n_sigma);
+    real("xtc-probability", options.xtc_probability);
+    real("xtc-threshold", options.xtc_threshold);
+    real("repeat-penalty", options.repeat_penalty);
+    real("presence-penalty", options.presence_penalty);
+    real("frequency-penalty", options.frequency_penalty);
+}
+
+}  // namespace
+
+const OptionGroup sampling_options{"sampling", list};
+
+model::SamplingOptions read_sampling(const Arguments& arguments, const gguf::Metadata& metadata,
+                                     const model::Tokenizer& tokenizer, int64_t context,
+                                     std::vector<std::string>& notes) {
+    model::SamplingOptions options = model::recommended_sampling(metadata, notes);
+    options.seed = uint32_t(arguments.integer("seed", -1, -1, 0xffffffff));
+    if (arguments.has("samplers"))
+        options.order = model::stages_by_names(arguments.text("samplers"), notes);
+    if (arguments.has("sampler-seq"))
+        options.order = model::stages_by_letters(arguments.text("sampler-seq"), notes);
+    read_numbers(arguments, options);
+    options.penalty_last_n = arguments.integer("repeat-last-n", options.penalty_last_n, -1);
+    if (options.penalty_last_n == -1) options.penalty_last_n = context;
+    for (int32_t id : tokenizer.special_ids().suppressed)
+        options.biases.emplace_back(id, -INFINITY);
+    if (arguments.on("ignore-eos"))
+        for (int32_t id : tokenizer.special_ids().generation_ends)
+            options.biases.emplace_back(id, -INFINITY);
+    for (const std::string& text : arguments.texts("logit-bias")) {
+        options.biases.push_back(to_bias(text));
+        if (options.biases.back().first >= tokenizer.size())
+            throw Error("-l " + text + ": the model has tokens 0 to " +
+                        std::to_string(tokenizer.size() - 1));
+    }
+    return options;
+}
+
+std::pair<int32_t, float> to_bias(std::string_view text) {
+    size_t sign = text.find_first_of("+-");
+    std::string_view bias = sign == std::string_view::npos ? "" : text.substr(sign);
+    std::string what = "-l " + std::string(text) + ": a token";
+    int64_t id = to_integer(text.substr(0, sign), what, 0, std::numeric_limits<int32_t>::max());
+    if (bias == "-inf") return {int32_t(id), -INFINITY};
+    return {int32_t(id), float(to_real(bias, "-l " + std::string(text) + ": a bias", -1e30, 1e30))};
+}
+
+}  // namespace tandem::cli

@@ -1,0 +1,28 @@
+// The options that say how the next token is chosen.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "cli/options.h"
+#include "gguf/metadata.h"
+#include "model/sampler/options.h"
+#include "model/tokenizer/tokenizer.h"
+
+namespace tandem::cli {
+
+extern const OptionGroup sampling_options;
+
+// What the user said, else what the file recommends, else the defaults. `context` is what a window
+// of -1 stands for; `notes` gets what cannot be followed. Throws Error where a value makes no
+// sense.
+model::SamplingOptions read_sampling(const Arguments& arguments, const gguf::Metadata& metadata,
+                                     const model::Tokenizer& tokenizer, int64_t context,
+                                     std::vector<std::string>& notes);
+
+// "15043+1", "29889-inf"
+std::pair<int32_t, float> to_bias(std::string_view text);
+
+}  // namespace tandem::cli

@@ -1,0 +1,215 @@
+// `tandem run` as a process: what it writes where, and how it ends.
+#include <gtest/gtest.h>
+
+#include <regex>
+#include <thread>
+
+#include "cli/process.h"
+#include "cli/tiny_model.h"
+#include "data.h"
+
+namespace tandem::test {
+
+namespace {
+
+using Words = std::vector<std::string>;
+
+Words with(Words words, const Words& more) {
+    words.insert(words.end(), more.begin(), more.end());
+    return words;
+}
+
+// Of the tiny model, on the reference device.
+Words tiny(const Words& more) {
+    return with({"run", "-m", tiny_model().string(), "-dev", "reference"}, more);
+}
+
+std::string repeated(const std::string& device, int count) {
+    std::string list = device;
+    for (int i = 1; i < count; ++i) list += "," + device;
+    return list;
+}
+
+constexpr const char* modes[] = {"none", "layer", "tensor", "graph"};
+
+// What llama.cpp writes.
+const std::string story =
+    "Once upon a time, there was a little girl named Lily. She loved to play outside in the park. "
+    "One day, she saw a big, red ball. She wanted to play with it, but it was too high.\n"
+    "Lily's mom said, \"Lily, let's go to the park\n";
+
+void expect_story(const std::string& device) {
+    if (!std::filesystem::exists(shared("models/stories260K.gguf")))
+        GTEST_SKIP() << "needs models/stories260K.gguf of the full data set";
+    for (const char* mode : modes)
+        for (int count : {1, 2, 3, 5}) {
+            Result result = tandem({"run", "-m", shared("models/stories260K.gguf").string(), "-p",
+                                    "Once upon a time", "-n", "80", "--temp", "0", "-sm", mode,
+                                    "-dev", repeated(device, count)});
+            EXPECT_EQ(result.code, 0) << mode << count << result.error;
+            EXPECT_EQ(result.out, story) << mode << count;
+        }
+}
+
+}  // namespace
+
+TEST(run, writes_the_same_story_however_it_is_divided) { expect_story("reference"); }
+TEST(run, writes_the_same_story_on_the_cpu) { expect_story("cpu"); }
+
+TEST(run, writes_the_same_text_however_it_is_divided) {
+    std::string text = tandem(tiny({"-p", "abc", "-n", "20", "--temp", "0"})).out;
+    EXPECT_TRUE(text.starts_with("abc")) << text;
+    for (const char* mode : modes)
+        for (int count : {2, 3, 5})
+            EXPECT_EQ(tandem(tiny({"-p", "abc", "-n", "20", "--temp", "0", "-sm", mode, "-dev",
+                                   repeated("reference", count), "-ub", "2"}))
+                          .out,
+                      text)
+                << mode << count;
+}
+
+TEST(run, takes_the_prompt_from_words_files_or_standard_input) {
+    const Words rest{"-n", "5", "--temp", "0"};
+    Result result = tandem(tiny(with({"-p", "one two\\tthree"}, rest)));
+    EXPECT_EQ(result.code, 0) << result.error;
+    EXPECT_TRUE(result.out.starts_with("one two\tthree")) << result.out;
+    std::string file = write_file("prompt.txt", "one two\\tthree\n").string();
+    EXPECT_EQ(tandem(tiny(with({"-f", file}, rest))).out, result.out);
+    EXPECT_EQ(tandem(tiny(rest), "one two\\tthree\n").out, result.out);
+    EXPECT_EQ(tandem(tiny(with({"-p", "one two\tthree", "--no-escape"}, rest))).out, result.out);
+    EXPECT_TRUE(tandem(tiny(with({"-p", "a\\n", "--no-escape"}, rest))).out.starts_with("a\\n"));
+    EXPECT_EQ("one two\tthree" +
+                  tandem(tiny(with({"-p", "one two\tthree", "--no-display-prompt"}, rest))).out,
+              result.out);
+}
+
+TEST(run, begins_with_nothing_where_the_prompt_is_empty) {
+    Result result = tandem(tiny({"-n", "5", "--temp", "0"}));
+    EXPECT_EQ(result.code, 0) << result.error;
+    EXPECT_NE(result.error.find("prompt: 1 token,"), std::string::npos) << result.error;
+}
+
+TEST(run, evaluates_nothing_for_no_tokens) {
+    Result result = tandem(tiny({"-p", "abc", "-n", "0"}));
+    EXPECT_EQ(result.code, 0);
+    EXPECT_EQ(result.out, "");
+    EXPECT_NE(result.error.find("prompt: 0 tokens; generated: 0 tokens"), std::string::npos);
+}
+
+TEST(run, ends_where_the_model_says_so) {
+    Result result = tandem(tiny({"-p", "abc", "-n", "20", "-l", "2+100"}));
+    EXPECT_EQ(result.code, 0);
+    EXPECT_EQ(result.out, "abc\n");
+    result = tandem(tiny({"-p", "abc", "-n", "20", "-l", "2+100", "--ignore-eos"}));
+    EXPECT_NE(result.error.find("generated: 20 tokens"), std::string::npos) << result.error;
+}
+
+TEST(run, ends_where_the_context_is_full) {
+    for (const char* limit : {"-1", "-2", "1000"}) {
+        Result result = tandem(tiny({"-p", "abc", "-n", limit, "-c", "16", "--ignore-eos"}));
+        EXPECT_EQ(result.code, 0);
+        EXPECT_NE(result.error.find("the context is full: the text ends here; -c makes it longer"),
+                  std::string::npos)
+            << result.error;
+        // BOS, a space, three letters; every cell of the context, and one token more.
+        EXPECT_NE(result.error.find("generated: 12 tokens"), std::string::npos) << result.error;
+    }
+}
+
+TEST(run, repeats_itself_by_the_seed) {
+    auto text = [](const char* seed) {
+        return tandem(tiny({"-p", "abc", "-n", "20", "--temp", "2", "-s", seed})).out;
+    };
+    EXPECT_EQ(text("7"), text("7"));
+    EXPECT_NE(text("7"), text("8"));
+    Result result = tandem(tiny({"-p", "abc", "-n", "20", "--temp", "2"}));
+    std::smatch seed;
+    ASSERT_TRUE(std::regex_search(result.error, seed, std::regex("sampler seed: (\\d+)\n")));
+    EXPECT_EQ(text(seed[1].str().c_str()), result.out);
+}
+
+TEST(run, says_how_it_samples_and_what_that_took) {
+    Result result = tandem(tiny({"-p", "abc", "-n", "4", "-s", "1", "--samplers", "top_k;nonsense",
+                                 "-dev", "reference,reference", "-sm", "tensor"}));
+    EXPECT_TRUE(std::regex_match(
+        result.error,
+        std::regex(
+            "note: there is no sampler \"nonsense\", it is left out; there are .*\n"
+            "sampler seed: 1\n"
+            "sampler chain: logits -> top-k -> dist\n"
+            "prompt: 5 tokens, \\d+\\.\\d\\d t/s; generated: 4 tokens, \\d+\\.\\d\\d t/s, "
+            "\\d+\\.\\d\\d ms per token, \\d+\\.\\d\\d GB/s of weights; exchanges: \\d+ per token, "
+            "\\d+\\.\\d % of the time; logits [0-9a-f]{8}\n")))
+        << result.error;
+    result = tandem(tiny({"-p", "abc", "-n", "4"}));
+    EXPECT_NE(result.error.find("; no exchanges; logits "), std::string::npos) << result.error;
+}
+
+TEST(run, lists_the_tokens_of_the_prompt) {
+    Result result = tandem(tiny({"-p", "ab", "-n", "1", "--verbose-prompt"}));
+    EXPECT_NE(result.error.find("number of tokens in prompt = 4\n     1 -> '<s>'\n   259 -> ' '\n"
+                                "   260 -> 'a'\n   261 -> 'b'\n"),
+              std::string::npos)
+        << result.error;
+}
+
+TEST(run, takes_the_flags_of_other_programs_scripts) {
+    Result result = tandem(tiny({"-p", "abc", "-n", "2", "-ngl", "99", "-fa", "--mlock",
+                                 "--no-mmap", "-no-cnv", "--temp", "0", "-fa", "on", "--no-warmup",
+                                 "--simple-io", "-kvo", "--mirostat", "0"}));
+    EXPECT_EQ(result.code, 0) << result.error;
+}
+
+TEST(run, an_interrupt_ends_a_text_cleanly) {
+    Process process(tiny({"-p", "abc", "-c", "100000", "-n", "-1", "--ignore-eos"}));
+    ASSERT_TRUE(process.has_written(20));
+    process.interrupt();
+    Result result = process.finish();
+    EXPECT_EQ(result.code, 130);
+    EXPECT_TRUE(result.out.ends_with("\n"));
+    EXPECT_TRUE(std::regex_search(
+        result.error,
+        std::regex(
+            "\ninterrupted\nprompt: 5 tokens, .*generated: \\d+ tokens, .*logits \\w{8}\n$")))
+        << result.error;
+}
+
+TEST(run, an_interrupt_ends_a_long_prompt) {
+    std::string file = write_file("long.txt", std::string(90000, 'a')).string();
+    Process process(tiny({"-f", file, "-c", "100000", "-n", "1"}));
+    ASSERT_TRUE(process.has_written(90000));  // the echo comes before the work
+    process.interrupt();
+    Result result = process.finish();
+    EXPECT_EQ(result.code, 130);
+    EXPECT_NE(result.error.find("\ninterrupted\nprompt: 0 tokens; generated: 0 tokens\n"),
+              std::string::npos)
+        << result.error;
+}
+
+TEST(run, a_second_interrupt_ends_the_process_at_once) {
+    Process process(tiny({"-p", "abc", "-c", "100000", "-n", "-1", "--ignore-eos"}));
+    ASSERT_TRUE(process.has_written(20));
+    for (int i = 0; i < 20; ++i) {
+        process.interrupt();
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    EXPECT_EQ(process.finish().code, 130);
+}
+
+TEST(run, an_interrupt_at_any_time_is_the_same) {
+    for (int delay : {20, 25, 30, 40, 60, 100}) {
+        Process process(tiny({"-p", "abc", "-c", "100000", "-n", "-1", "--ignore-eos"}));
+        std::this_thread::sleep_for(std::chrono::milliseconds(delay));
+        process.interrupt();
+        EXPECT_EQ(process.finish().code, 130) << delay;
+    }
+}
+
+TEST(run, ends_quietly_where_no_one_reads_on) {
+    Process process(tiny({"-p", "abc", "-c", "100000", "-n", "-1", "--ignore-eos"}));
+    ASSERT_TRUE(process.has_written(20));
+    process.close_out();
+    EXPECT_EQ(process.finish().code, 128 + SIGPIPE);
+}
+
+}  // namespace tandem::test
