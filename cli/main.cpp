@@ -11,7 +11,8 @@ namespace tandem::cli {
 
 namespace {
 
-constexpr const Subcommand* subcommands[] = {&run_command, &inspect_command, &tokenize_command};
+constexpr const Subcommand* subcommands[] = {&run_command, &logits_command, &inspect_command,
+                                             &tokenize_command};
 
 std::string overview() {
     std::string text =

@@ -5,6 +5,6 @@
 
 namespace tandem::cli {
 
-extern const Subcommand run_command, inspect_command, tokenize_command;
+extern const Subcommand run_command, logits_command, inspect_command, tokenize_command;
 
 }  // namespace tandem::cli

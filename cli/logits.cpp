@@ -1,0 +1,130 @@
+// `tandem logits`: the numbers behind the text, for comparing engines and mappings.
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <iostream>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "cli/accounts.h"
+#include "cli/driver.h"
+#include "cli/model_options.h"
+#include "cli/subcommands.h"
+#include "gguf/error.h"
+
+namespace tandem::cli {
+
+namespace {
+
+constexpr Option list[] = {
+    {"--tokens", "IDS", "the tokens to evaluate: 1,17,42"},
+    {"--greedy", "N", "then generate N tokens, each time the most likely one (default: 0)"},
+    {"-o, --output", "FILE",
+     "where the logits go: little-endian float32, one row for each token, then one for each "
+     "generated token, the row that it was chosen by"},
+};
+constexpr OptionGroup logits_options{"logits", list};
+constexpr const OptionGroup* groups[] = {&file_options, &logits_options, &step_options,
+                                         &device_options, &foreign_options};
+
+std::vector<int32_t> to_tokens(std::string text) {
+    std::erase_if(text, [](char c) { return c == '[' || c == ']' || c == ' '; });
+    std::vector<int32_t> tokens;
+    for (const std::string& token : split(text))
+        tokens.push_back(int32_t(
+            to_integer(token, "a token of --tokens", 0, std::numeric_limits<int32_t>::max())));
+    return tokens;
+}
+
+class LogitsFile {
+  public:
+    explicit LogitsFile(std::string path) : path_(std::move(path)), out_(path_, std::ios::binary) {
+        require_good();
+    }
+    void write(std::span<const float> logits) {
+        std::span<const std::byte> bytes = std::as_bytes(logits);
+        out_.write(reinterpret_cast<const char*>(bytes.data()), std::streamsize(bytes.size()));
+        require_good();
+    }
+    void finish() {
+        out_.flush();
+        require_good();
+    }
+
+  private:
+    void require_good() const {
+        if (!out_) throw Error("cannot write the logits to " + path_ + ": " + std::strerror(errno));
+    }
+    std::string path_;
+    std::ofstream out_;
+};
+
+struct Run {
+    Interrupts interrupts;
+    std::unique_ptr<Driver> driver;
+    Accounts accounts;
+    std::vector<int32_t> greedy;
+};
+
+void evaluate(Run& run, std::span<const int32_t> tokens, int64_t steps, LogitsFile& out) {
+    model::Session session = run.driver->session();
+    std::vector<float> last;  // row
+    auto take = [&](int64_t, std::span<const float> rows) {
+        out.write(rows);
+        last.assign(rows.end() - run.driver->executor().vocab(), rows.end());
+    };
+    {
+        Entry entry(run.accounts.prompt, run.driver->executor());
+        session.evaluate(tokens, take);
+        run.accounts.prompt.tokens = int64_t(tokens.size());
+    }
+    Entry entry(run.accounts.generation, run.driver->executor());
+    for (int64_t step = 0; step < steps; ++step) {
+        if (step == 0) out.write(last);
+        int32_t best = int32_t(std::max_element(last.begin(), last.end()) - last.begin());
+        run.greedy.push_back(best);
+        ++run.accounts.generated;
+        if (step + 1 == steps) break;
+        session.evaluate(std::span(&best, 1), take);
+        ++run.accounts.generation.tokens;
+    }
+    run.accounts.hash = hash_of(last);
+}
+
+void act(Run& run, const Arguments& arguments) {
+    gguf::File file = gguf::File::open(model_path(arguments));
+    if (!arguments.has("tokens")) throw Error("no tokens given: list them with --tokens 1,17,42");
+    std::vector<int32_t> tokens = to_tokens(arguments.text("tokens"));
+    const int64_t steps = arguments.integer("greedy", 0, 0);
+    if (!arguments.has("output")) throw Error("no file given for the logits: name one with -o");
+    const int64_t needed = int64_t(tokens.size()) + steps;
+    std::vector<std::string> notes;
+    const int64_t context =
+        arguments.has("ctx-size") ? context_size(arguments, file, notes) : needed;
+    run.driver = std::make_unique<Driver>(file, engine_options(arguments, context), run.interrupts);
+    for (const std::string& note : notes) std::cerr << "note: " << note << "\n";
+    LogitsFile out(arguments.text("output"));
+    evaluate(run, tokens, steps, out);
+    out.finish();
+    std::cout << nlohmann::json{{"greedy", run.greedy}}.dump() << "\n" << std::flush;
+}
+
+int run(const Arguments& arguments) {
+    Run run;
+    try {
+        act(run, arguments);
+    } catch (const Error&) {
+        if (!run.interrupts.pending()) throw;
+        std::cerr << "interrupted\n";
+    }
+    std::cerr << report(run.accounts, run.driver ? &run.driver->blueprint() : nullptr) << "\n";
+    return run.interrupts.pending() ? interrupted_exit : 0;
+}
+
+}  // namespace
+
+const Subcommand logits_command{"logits", "writes the logits of given tokens",
+                                "-m FILE --tokens IDS -o FILE [options]", groups, run};
+
+}  // namespace tandem::cli

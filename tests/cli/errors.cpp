@@ -1,0 +1,184 @@
+// What goes wrong is one line on standard error and exit code 1.
+#include <gtest/gtest.h>
+
+#include "cli/process.h"
+#include "cli/tiny_model.h"
+#include "gguf/writer.h"
+
+namespace tandem::test {
+
+namespace {
+
+using Words = std::vector<std::string>;
+
+void expect_error(const Words& words, const std::string& line) {
+    Result result = tandem(words);
+    EXPECT_EQ(result.code, 1) << line;
+    EXPECT_EQ(result.out, "") << line;
+    EXPECT_EQ(result.error, "error: " + line + "\n");
+}
+
+Words run(const Words& more) {
+    Words words{"run", "-m", tiny_model().string(), "-p", "abc", "-n", "2"};
+    words.insert(words.end(), more.begin(), more.end());
+    return words;
+}
+
+// A file that holds keys alone.
+std::string file_of(const std::string& name, const gguf::Metadata& metadata) {
+    std::filesystem::path path = write_file(name, "");
+    gguf::Writer writer(path, metadata, {});
+    writer.finish();
+    return path.string();
+}
+
+}  // namespace
+
+TEST(errors, commands_and_options) {
+    expect_error({}, "no command given; tandem --help lists them");
+    expect_error({"walk"}, "unknown command walk; tandem --help lists them");
+    expect_error({"-m", "x"}, "unknown command -m; tandem --help lists them");
+    expect_error({"run", "--bogus"},
+                 "unknown option --bogus for run; tandem run --help lists them");
+    expect_error({"run", "hello"},
+                 "unexpected word \"hello\" for run; tandem run --help shows its options");
+    expect_error({"run", "-m"}, "option -m of run needs a value: -m FILE");
+    expect_error({"run"}, "no model given: name a GGUF file with -m");
+    expect_error({"inspect"}, "no model given: name a GGUF file with -m");
+    expect_error(run({"--lora", "x"}),
+                 "option --lora is not supported: merge the adapter into the model file");
+    expect_error(run({"-f", "x"}),
+                 "more than one text given: choose one of -p, -f and standard input");
+}
+
+TEST(errors, files) {
+    expect_error({"run", "-m", "/no/model.gguf"},
+                 "/no/model.gguf: E_IO: cannot be opened: No such file or directory");
+    expect_error({"run", "-m", "/"}, "/: E_IO: is not a regular file");
+    std::string text = write_file("text.gguf", "hello world").string();
+    expect_error({"run", "-m", text},
+                 text + ": E_MAGIC: not a GGUF file: it begins with \"hell\" (file offset 0x0)");
+    std::string cut = write_file("cut.gguf", read_file(tiny_model()).substr(0, 40000)).string();
+    Result result = tandem({"run", "-m", cut});
+    EXPECT_EQ(result.code, 1);
+    EXPECT_NE(result.error.find("if it is a download, it is incomplete"), std::string::npos);
+    EXPECT_EQ(std::count(result.error.begin(), result.error.end(), '\n'), 1);
+    expect_error({"run", "-m", tiny_model().string(), "-f", "/no/prompt.txt"},
+                 "cannot read the prompt from /no/prompt.txt: No such file or directory");
+    expect_error({"run", "-m", tiny_model().string(), "-f", "/"},
+                 "cannot read the prompt from /: Is a directory");
+}
+
+TEST(errors, every_cut_of_a_file_is_an_error) {
+    std::string bytes = read_file(tiny_model());
+    for (size_t size = 0; size < bytes.size(); size += bytes.size() / 25) {
+        std::string path = write_file("cut.gguf", bytes.substr(0, size)).string();
+        Result result = tandem({"run", "-m", path, "-p", "x"});
+        EXPECT_EQ(result.code, 1) << size;
+        EXPECT_TRUE(result.error.starts_with("error: " + path + ": E_")) << result.error;
+        EXPECT_EQ(std::count(result.error.begin(), result.error.end(), '\n'), 1) << result.error;
+    }
+}
+
+TEST(errors, architectures_and_vocabularies) {
+    gguf::Metadata martian;
+    martian.set_string("general.architecture", "martian");
+    std::string path = file_of("martian.gguf", martian);
+    Result result = tandem({"logits", "-m", path, "--tokens", "1", "-o", "/dev/null"});
+    EXPECT_EQ(result.code, 1);
+    EXPECT_TRUE(result.error.starts_with("error: " + path +
+                                         ": architecture \"martian\" is not supported; supported "
+                                         "are "))
+        << result.error;
+    EXPECT_EQ(tandem({"run", "-m", path, "-p", "x"}).code, 1);
+    EXPECT_EQ(tandem({"tokenize", "-m", path, "-p", "x"}).code, 1);
+}
+
+TEST(errors, devices_and_ratios) {
+    expect_error(run({"-dev", ""}),
+                 "no device to run on: -dev takes names separated by commas, such as cpu or "
+                 "cpu:0-3,cpu:4-7, not \"\"");
+    Result result = tandem(run({"-dev", "gpu7"}));
+    EXPECT_EQ(result.code, 1);
+    EXPECT_TRUE(result.error.starts_with("error: device \"gpu7\" does not exist; "))
+        << result.error;
+    const Words two{"-dev", "reference,reference"};
+    auto with = [&](const Words& more) {
+        Words words = run(two);
+        words.insert(words.end(), more.begin(), more.end());
+        return words;
+    };
+    expect_error(with({"-ts", "1"}), "-ts has 1 shares for 2 devices: give one for each");
+    expect_error(with({"-ts", "0,0"}), "-ts: at least one share must be above 0");
+    expect_error(with({"-ts", "3,x"}), "a share of -ts takes a number, 0 or more, not \"x\"");
+    expect_error(with({"-ts", "3,-1"}), "a share of -ts takes a number, 0 or more, not \"-1\"");
+    expect_error(with({"-ts", "nan,1"}), "a share of -ts takes a number, 0 or more, not \"nan\"");
+    expect_error(with({"-sm", "row"}),
+                 "split mode \"row\" does not exist; choose one of none, layer, tensor, graph");
+    expect_error(with({"-sm", "none", "-mg", "2"}), "-mg 2: there are 2 devices, counted from 0");
+    expect_error(with({"--device-table", "/no/table.json"}),
+                 "cannot read the device table /no/table.json");
+    expect_error(with({"--reduce-type", "q4_0"}),
+                 "reduce type \"q4_0\" does not exist; choose f32, f16 or bf16");
+    expect_error(with({"-ctk", "q4_0"}),
+                 "cache type \"q4_0\" does not exist; choose f32, f16, bf16 or q8_0");
+}
+
+TEST(errors, sizes) {
+    expect_error(run({"-c", "8"}),
+                 "prompt is too long (5 tokens, max 4): a longer context (-c) has room for it");
+    expect_error(run({"-c", "-5"}), "--ctx-size takes a whole number, 0 or more, not \"-5\"");
+    expect_error(run({"-ub", "0"}), "--ubatch-size takes a whole number, 1 or more, not \"0\"");
+    expect_error(run({"-n", "many"}), "--predict takes a whole number, -2 or more, not \"many\"");
+    Result result = tandem(run({"-dev", "reference", "-c", "2000000000"}));
+    EXPECT_EQ(result.code, 1);
+    EXPECT_TRUE(result.error.starts_with("error: device reference needs ")) << result.error;
+    EXPECT_NE(result.error.find("try a shorter context (-c)"), std::string::npos);
+    EXPECT_EQ(std::count(result.error.begin(), result.error.end(), '\n'), 1) << result.error;
+}
+
+TEST(errors, sampling) {
+    expect_error(run({"-s", "-2"}), "--seed takes a whole number, -1 or more, not \"-2\"");
+    expect_error(run({"--temp", "hot"}), "--temp takes a number, not \"hot\"");
+    expect_error(run({"--repeat-penalty", "0"}),
+                 "sampling: the repeat penalty is 0.000000, expected a number above 0");
+    expect_error(run({"-l", "5"}), "-l 5: a bias takes a number, not \"\"");
+    expect_error(run({"-l", "999+1"}), "-l 999+1: the model has tokens 0 to 285");
+    expect_error(run({"--mirostat", "2"}),
+                 "option --mirostat is not supported: there is no sampler mirostat");
+}
+
+TEST(errors, logits) {
+    auto logits = [](const Words& more) {
+        Words words{"logits", "-m", tiny_model().string()};
+        words.insert(words.end(), more.begin(), more.end());
+        return words;
+    };
+    expect_error(logits({}), "no tokens given: list them with --tokens 1,17,42");
+    expect_error(logits({"--tokens", "1"}), "no file given for the logits: name one with -o");
+    expect_error(logits({"--tokens", "1,a", "-o", "/dev/null"}),
+                 "a token of --tokens takes a whole number, 0 or more, not \"a\"");
+    expect_error(logits({"--tokens", "1,286", "-o", "/dev/null"}),
+                 "token 286 does not exist: the model has tokens 0 to 285");
+    expect_error(logits({"--tokens", "1", "-o", "/no/folder"}),
+                 "cannot write the logits to /no/folder: No such file or directory");
+    expect_error(logits({"--tokens", "1,2,3", "-c", "2", "-o", "/dev/null"}),
+                 "the context of 2 tokens holds 0 and has no room for 3 more; a longer one (-c) "
+                 "would");
+}
+
+TEST(help, is_on_standard_output) {
+    Result overview = tandem({"--help"});
+    EXPECT_EQ(overview.code, 0);
+    EXPECT_EQ(overview.error, "");
+    for (const char* command : {"run", "logits", "inspect", "tokenize"}) {
+        EXPECT_NE(overview.out.find("\n  " + std::string(command) + " "), std::string::npos);
+        Result help = tandem({command, "--help"});
+        EXPECT_EQ(help.code, 0);
+        EXPECT_EQ(help.error, "");
+        EXPECT_TRUE(help.out.starts_with("tandem " + std::string(command) + ": ")) << help.out;
+    }
+    EXPECT_EQ(tandem({"--version"}).out.substr(0, 7), "tandem ");
+}
+
+}  // namespace tandem::test

@@ -1,0 +1,118 @@
+// `tandem logits` as a process.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "cli/process.h"
+#include "cli/tiny_model.h"
+#include "data.h"
+
+namespace tandem::test {
+
+namespace {
+
+using Words = std::vector<std::string>;
+
+struct Logits {
+    Result result;
+    std::vector<float> values;
+    std::vector<int32_t> greedy;
+};
+
+Logits logits(const std::filesystem::path& model, const std::string& tokens, const Words& more) {
+    std::filesystem::path out = write_file("out.f32", "");
+    Words words{"logits", "-m", model.string(), "--tokens", tokens, "-o", out.string()};
+    words.insert(words.end(), more.begin(), more.end());
+    Logits logits{.result = tandem(words)};
+    std::string bytes = read_file(out);
+    logits.values.resize(bytes.size() / sizeof(float));
+    std::memcpy(logits.values.data(), bytes.data(), logits.values.size() * sizeof(float));
+    if (logits.result.code == 0)
+        logits.greedy =
+            nlohmann::json::parse(logits.result.out)["greedy"].get<std::vector<int32_t>>();
+    return logits;
+}
+
+double distance(const std::vector<float>& x, const std::vector<float>& reference) {
+    double error = 0, power = 0;
+    if (x.size() != reference.size()) return 1e9;
+    for (size_t i = 0; i < x.size(); ++i) {
+        error += std::pow(double(x[i]) - reference[i], 2);
+        power += std::pow(double(reference[i]), 2);
+    }
+    return error / power;
+}
+
+}  // namespace
+
+TEST(logits, one_row_for_each_token_and_each_greedy_step) {
+    Logits plain = logits(tiny_model(), "1,260,261", {"-dev", "reference"});
+    EXPECT_EQ(plain.result.code, 0) << plain.result.error;
+    EXPECT_EQ(plain.result.out, "{\"greedy\":[]}\n");
+    ASSERT_EQ(plain.values.size(), 3u * 286);
+    Logits greedy = logits(tiny_model(), "[1, 260, 261]", {"--greedy", "4", "-dev", "reference"});
+    ASSERT_EQ(greedy.values.size(), 7u * 286);
+    ASSERT_EQ(greedy.greedy.size(), 4u);
+    // Each row is the one by which its token was chosen; the first repeats the prompt's last.
+    for (size_t step = 0; step < 4; ++step) {
+        auto row = greedy.values.begin() + int64_t(3 + step) * 286;
+        EXPECT_EQ(std::max_element(row, row + 286) - row, greedy.greedy[step]);
+    }
+    EXPECT_TRUE(std::equal(plain.values.begin(), plain.values.end(), greedy.values.begin()));
+    EXPECT_TRUE(
+        std::equal(plain.values.end() - 286, plain.values.end(), greedy.values.begin() + 3 * 286));
+    // Evaluated at once, the greedy tokens give the same rows.
+    std::string all = "1,260,261";
+    for (size_t i = 0; i < 3; ++i) all += "," + std::to_string(greedy.greedy[i]);
+    std::vector<float> rows = logits(tiny_model(), all, {"-dev", "reference"}).values;
+    ASSERT_EQ(rows.size(), 6u * 286);
+    EXPECT_LT(distance({rows.begin() + 3 * 286, rows.end()},
+                       {greedy.values.begin() + 4 * 286, greedy.values.end()}),
+              1e-9);
+}
+
+TEST(logits, the_same_however_the_model_is_divided) {
+    std::string tokens = "1";
+    for (int i = 0; i < 40; ++i) tokens += "," + std::to_string(259 + i * 7 % 27);
+    Logits one = logits(tiny_model(), tokens, {"--greedy", "5", "-dev", "reference"});
+    for (const char* mode : {"layer", "tensor", "graph"})
+        for (const char* devices : {"reference,reference", "reference,reference,reference"}) {
+            Logits divided = logits(tiny_model(), tokens,
+                                    {"--greedy", "5", "-sm", mode, "-dev", devices, "-ub", "16"});
+            EXPECT_EQ(divided.greedy, one.greedy) << mode << devices;
+            EXPECT_LT(distance(divided.values, one.values), 1e-9) << mode << devices;
+        }
+}
+
+TEST(logits, those_of_the_golden_files) {
+    std::filesystem::path fixture = shared("fixtures/llama-gqa.gguf");
+    if (!std::filesystem::exists(fixture)) GTEST_SKIP() << "needs fixtures/llama-gqa.gguf";
+    auto golden = nlohmann::json::parse(std::ifstream(shared("fixtures/llama-gqa.tokens.json")));
+    std::string bytes = read_file(shared("fixtures/llama-gqa.logits.f32")) +
+                        read_file(shared("fixtures/llama-gqa.greedy.f32"));
+    std::vector<float> expected(bytes.size() / sizeof(float));
+    std::memcpy(expected.data(), bytes.data(), bytes.size());
+    size_t steps = golden["greedy"].size();
+    Logits found = logits(
+        fixture, golden["tokens"].dump(),
+        {"--greedy", std::to_string(steps), "-ctk", "f32", "-ctv", "f32", "-dev", "reference"});
+    EXPECT_EQ(found.greedy, golden["greedy"].get<std::vector<int32_t>>());
+    EXPECT_LT(distance(found.values, expected), 1e-9);
+}
+
+TEST(logits, an_interrupt_ends_it) {
+    std::string tokens = "1";
+    for (int i = 0; i < 30000; ++i) tokens += ",260";
+    Process process({"logits", "-m", tiny_model().string(), "-dev", "reference", "--tokens", tokens,
+                     "-c", "30001", "-o", "/dev/null"});
+    ASSERT_TRUE(process.has_written(0, 10));  // the note about the context
+    process.interrupt();
+    Result result = process.finish();
+    EXPECT_EQ(result.code, 130);
+    EXPECT_EQ(result.out, "");
+}
+
+}  // namespace tandem::test
