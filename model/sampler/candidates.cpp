@@ -24,6 +24,18 @@ void sort(Candidates& candidates) {
     candidates.sorted = true;
 }
 
+void sort_first(Candidates& candidates, size_t count) {
+    std::vector<Candidate>& list = candidates.list;
+    if (candidates.sorted || count >= list.size() / 4) return sort(candidates);
+    const auto end = list.begin() + int64_t(count);
+    if (count <= 64) {
+        std::partial_sort(list.begin(), end, list.end(), before);
+    } else {
+        std::nth_element(list.begin(), end, list.end(), before);
+        std::sort(list.begin(), end, before);
+    }
+}
+
 float maximum(const Candidates& candidates) {
     float most = -INFINITY;
     for (const Candidate& candidate : candidates.list) most = std::max(most, candidate.logit);

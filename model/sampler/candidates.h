@@ -25,6 +25,9 @@ struct Candidates {
 // Larger logits first; ids decide between equal ones, so that the order is always the same.
 bool before(const Candidate& a, const Candidate& b);
 void sort(Candidates& candidates);
+// Puts the first `count` where sorting would put them, the rest in any order behind them.
+// Vocabularies are large, and what is chosen from stands near the front.
+void sort_first(Candidates& candidates, size_t count);
 // The largest logit.
 float maximum(const Candidates& candidates);
 // Sets the probabilities; sums are taken in the order of the list, in f32.

@@ -1,6 +1,5 @@
 #include "model/sampler/sampler.h"
 
-#include <algorithm>
 #include <cmath>
 #include <random>
 #include <utility>
@@ -53,8 +52,9 @@ Sampler::Sampler(SamplingOptions options)
       random_(options_.seed) {}
 
 int32_t Sampler::sample(std::span<const float> logits) {
-    if (std::any_of(logits.begin(), logits.end(),
-                    [](float logit) { return std::isnan(logit) || logit == INFINITY; }))
+    bool numbers = true;
+    for (float logit : logits) numbers &= logit < INFINITY;
+    if (!numbers)
         throw Error(
             "the model's answer is not a number: its weights are damaged, or their sums overflow; "
             "another copy of the file, or another device (-dev), may help");

@@ -72,11 +72,9 @@ void top_n_sigma(Candidates& candidates, StageState state) {
 
 void top_k(Candidates& candidates, StageState state) {
     const size_t count = std::min(size_t(state.options.top_k), candidates.list.size());
-    if (!candidates.sorted && count < candidates.list.size())
-        std::nth_element(candidates.list.begin(), candidates.list.begin() + int64_t(count),
-                         candidates.list.end(), before);
+    sort_first(candidates, count);
     candidates.keep(count);
-    sort(candidates);
+    candidates.sorted = true;
 }
 
 // Prefers tokens whose surprise is near the expected one.
@@ -96,8 +94,14 @@ void typ_p(Candidates& candidates, StageState state) {
 
 void top_p(Candidates& candidates, StageState state) {
     softmax(candidates);
-    sort(candidates);
-    candidates.keep(prefix(candidates, state.options.top_p, false, state.options.min_keep));
+    for (size_t count = 256;; count *= 8) {
+        sort_first(candidates, count);
+        const size_t kept = prefix(candidates, state.options.top_p, false, state.options.min_keep);
+        if (kept > count && !candidates.sorted) continue;
+        candidates.keep(kept);
+        candidates.sorted = true;
+        return;
+    }
 }
 
 void min_p(Candidates& candidates, StageState state) {

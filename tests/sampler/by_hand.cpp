@@ -129,6 +129,34 @@ TEST(samplers, top_n_sigma) {
     expect(at(3), rising);
 }
 
+TEST(samplers, large_vocabularies_are_cut_where_sorting_would) {
+    Random random(3);
+    Candidates all;
+    Numbers logits(50000);
+    for (float& logit : logits) logit = 20 * random.uniform_float();
+    all.assign(logits);
+    softmax(all);
+    Candidates sorted = all;
+    sort(sorted);
+    for (const char* name : {"top_k", "top_p"})
+        for (float amount : {0.001f, 0.01f, 0.3f, 0.8f, 0.999f}) {
+            SamplingOptions options;
+            options.top_k = int64_t(amount * 50000);
+            options.top_p = amount;
+            std::vector<std::string> warnings;
+            const Stage* stage = stages_by_names(name, warnings).at(0);
+            Candidates cut = all;
+            stage->apply(cut, {options, History(0), random});
+            float sum = 0;
+            size_t count = 0;
+            if (name[4] == 'k') count = size_t(options.top_k);
+            while (name[4] == 'p' && sum < amount) sum += sorted.list[count++].probability;
+            ASSERT_EQ(cut.list.size(), count) << name << amount;
+            ASSERT_TRUE(cut.sorted);
+            for (size_t i = 0; i < count; ++i) ASSERT_EQ(cut.list[i].id, sorted.list[i].id);
+        }
+}
+
 TEST(samplers, orders_are_said_by_letters_or_names) {
     std::vector<std::string> warnings;
     auto shown = [](const std::vector<const Stage*>& order) {
