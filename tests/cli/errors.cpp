@@ -130,7 +130,8 @@ TEST(errors, sizes) {
     expect_error(run({"-c", "-5"}), "--ctx-size takes a whole number, 0 or more, not \"-5\"");
     expect_error(run({"-ub", "0"}), "--ubatch-size takes a whole number, 1 or more, not \"0\"");
     expect_error(run({"-n", "many"}), "--predict takes a whole number, -2 or more, not \"many\"");
-    Result result = tandem(run({"-dev", "reference", "-c", "2000000000"}));
+    Result result =
+        tandem(run({"-dev", "reference", "-c", "2000000000", "-ctk", "f32", "-ctv", "f32"}));
     EXPECT_EQ(result.code, 1);
     EXPECT_TRUE(result.error.starts_with("error: device reference needs ")) << result.error;
     EXPECT_NE(result.error.find("try a shorter context (-c)"), std::string::npos);
