@@ -1,0 +1,32 @@
+// A model with random weights and the dimensions of a published one: its directory, and the file.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <string_view>
+#include <vector>
+
+#include "gguf/file.h"
+
+namespace tandem::cli {
+
+struct SyntheticModel {
+    gguf::Metadata metadata;
+    std::vector<gguf::TensorInfo> tensors;
+    std::vector<float> frequencies;  // of rope_freqs.weight
+    uint64_t seed = 0;
+};
+
+// `what` is a preset and a type, "llama-1b:Q4_K_M"; `layers` cuts the number of blocks (0: all).
+// Throws Error for what does not exist, naming what does.
+SyntheticModel design(std::string_view what, int64_t layers, uint64_t seed);
+
+// Bytes written, and all of them; false to give up.
+using WriteProgress = std::function<bool(int64_t done, int64_t total)>;
+// Creates or replaces the file, which appears only when it is complete. Throws Error, also
+// "interrupted".
+void write(const SyntheticModel& model, const std::filesystem::path& path,
+           const WriteProgress& progress = {});
+
+}  // namespace tandem::cli
