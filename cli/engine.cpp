@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <future>
+#include <iostream>
 
+#include "cli/measure/cached.h"
 #include "gguf/error.h"
 #include "parallel/communicator/host.h"
 #include "parallel/load.h"
@@ -14,6 +16,11 @@ using namespace parallel;
 
 namespace {
 
+// A ratio takes the place of costs, and one device leaves nothing to choose.
+bool needs_speeds(const EngineOptions& options) {
+    return options.plan.mode == "graph" && options.plan.ratio.empty() && options.devices.size() > 1;
+}
+
 DeviceTable table_of(const std::vector<std::unique_ptr<kernels::Device>>& devices,
                      const EngineOptions& options) {
     DeviceTable table;
@@ -23,6 +30,13 @@ DeviceTable table_of(const std::vector<std::unique_ptr<kernels::Device>>& device
             throw Error("device table " + options.device_table->string() + " has " +
                         std::to_string(table.size()) + " devices, -dev names " +
                         std::to_string(devices.size()));
+    } else if (needs_speeds(options)) {
+        table = speeds_of({options.devices, options.threads, options.cache}, false,
+                          [](const std::string& what) {
+                              std::cerr << "measuring, for split mode graph: " << what << "\n";
+                          });
+        for (size_t i = 0; i < devices.size(); ++i)
+            table.devices[i].free_bytes = devices[i]->description().free_bytes;
     } else {
         for (const auto& device : devices)
             table.devices.push_back({.name = device->description().name,

@@ -24,6 +24,7 @@ struct EngineOptions {
     int threads = 0;
     parallel::PlanOptions plan;
     std::optional<std::filesystem::path> device_table;
+    std::filesystem::path cache;  // where measurements of devices are kept; empty: nowhere
     parallel::Wire wire = parallel::Wire::F32;
 };
 

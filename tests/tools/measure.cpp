@@ -3,10 +3,13 @@
 
 #include <fstream>
 
+#include "cli/engine.h"
 #include "cli/measure/cached.h"
 #include "cli/measure/probe.h"
 #include "cli/measure/speeds.h"
+#include "cli/synth/model.h"
 #include "gguf/folder.h"
+#include "gguf/writer.h"
 
 namespace tandem::cli {
 namespace {
@@ -72,6 +75,27 @@ TEST(Measure, tables_are_kept_too) {
     const parallel::DeviceTable again = speeds_of(devices, false, say);
     EXPECT_EQ(said, 1);
     EXPECT_DOUBLE_EQ(again.devices[0].bytes_per_second, first.devices[0].bytes_per_second);
+}
+
+TEST(Measure, split_mode_graph_measures_once) {
+    const test::Folder folder;
+    const SyntheticModel model = design("qwen3-0.6b:Q4_0", 1, 0);
+    gguf::Writer(folder / "x.gguf", model.metadata, model.tensors).finish(true);
+    const gguf::File file = gguf::File::open(folder / "x.gguf", gguf::Content::Directory);
+    EngineOptions options{.devices = {"reference", "reference"},
+                          .plan = {.mode = "graph"},
+                          .cache = folder / "cache"};
+    testing::internal::CaptureStderr();
+    const auto first = make_blueprint(file, options);
+    EXPECT_NE(testing::internal::GetCapturedStderr().find("measuring, for split mode graph: "),
+              std::string::npos);
+    EXPECT_GT(first->table.devices[1].bytes_per_second, 1e6);
+    EXPECT_NE(first->table.devices[1].device, nullptr);
+    testing::internal::CaptureStderr();
+    const auto second = make_blueprint(file, options);
+    EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+    EXPECT_DOUBLE_EQ(second->table.devices[1].bytes_per_second,
+                     first->table.devices[1].bytes_per_second);
 }
 
 TEST(Measure, a_chain_knows_its_size) {
