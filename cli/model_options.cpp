@@ -129,6 +129,7 @@ EngineOptions engine_options(const Arguments& arguments, int64_t context) {
         options.plan.ratio = to_ratio(arguments.text("tensor-split"));
     options.plan.main_device = int(arguments.integer("main-gpu", 0));
     if (arguments.has("device-table")) options.device_table = arguments.text("device-table");
+    options.cache = cache_folder();
     options.wire = parallel::wire_from_name(arguments.text("reduce-type", "f32"));
     return options;
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdlib>
 #include <cxxopts.hpp>
 #include <iterator>
 #include <optional>
@@ -171,6 +172,13 @@ int64_t Arguments::integer(std::string_view name, int64_t fallback, int64_t leas
 
 double Arguments::real(std::string_view name, double fallback, double least, double most) const {
     return has(name) ? to_real(text(name), "--" + std::string(name), least, most) : fallback;
+}
+
+std::filesystem::path cache_folder() {
+    const char *cache = std::getenv("XDG_CACHE_HOME"), *home = std::getenv("HOME");
+    if (cache && *cache == '/') return std::filesystem::path(cache) / "tandem";
+    if (home && *home == '/') return std::filesystem::path(home) / ".cache" / "tandem";
+    return {};
 }
 
 Arguments parse(const Subcommand& command, std::span<const std::string> words) {

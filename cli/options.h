@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <limits>
 #include <map>
@@ -77,5 +78,9 @@ int64_t to_integer(std::string_view text, const std::string& what, int64_t least
 double to_real(std::string_view text, const std::string& what, double least, double most);
 // "a,b" at any of the separators; an empty text has one empty piece.
 std::vector<std::string> split(std::string_view text, std::string_view separators = ",");
+
+// Where this user's programs keep what can be made again, in a folder of our own; empty where there
+// is no such place.
+std::filesystem::path cache_folder();
 
 }  // namespace tandem::cli
