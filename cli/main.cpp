@@ -12,7 +12,7 @@ namespace tandem::cli {
 namespace {
 
 constexpr const Subcommand* subcommands[] = {&run_command, &logits_command, &inspect_command,
-                                             &tokenize_command};
+                                             &tokenize_command, &plan_command};
 
 std::string overview() {
     std::string text =

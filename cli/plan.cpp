@@ -1,0 +1,50 @@
+// `tandem plan`: what every device would hold, compute and exchange, from the file's metadata.
+#include <iostream>
+#include <nlohmann/json.hpp>
+
+#include "cli/model_options.h"
+#include "cli/subcommands.h"
+#include "gguf/file.h"
+#include "parallel/plan_print.h"
+
+namespace tandem::cli {
+
+namespace {
+
+constexpr Option list[] = {
+    {"--json", "", "the same as JSON"},
+};
+constexpr OptionGroup plan_options{"plan", list};
+constexpr const OptionGroup* groups[] = {&file_options, &plan_options, &step_options,
+                                         &device_options, &foreign_options};
+
+int run(const Arguments& arguments) {
+    const gguf::File file = gguf::File::open(model_path(arguments), gguf::Content::Directory);
+    std::vector<std::string> notes;
+    EngineOptions options = engine_options(arguments, context_size(arguments, file, notes));
+    for (const std::string& note : notes) std::cerr << "note: " << note << "\n";
+    // A table alone speaks of devices that need not exist here.
+    if (options.device_table && !arguments.has("device")) options.devices.clear();
+    const auto blueprint = make_blueprint(file, options);
+    const parallel::PlanReport report =
+        report_plan(*blueprint->graph, blueprint->plan, blueprint->placed, blueprint->table,
+                    blueprint->programs);
+    if (arguments.on("json"))
+        std::cout << to_json(report).dump(2) << "\n";
+    else
+        std::cout << to_string(report);
+    for (const parallel::DeviceReport& device : report.devices)
+        if (!device.fits())
+            std::cerr << "warning: device " << device.name << " would be too full by "
+                      << parallel::in_bytes(double(device.needed() - device.free))
+                      << ": try a shorter context (-c), a smaller cache type (-ctk q8_0 -ctv "
+                         "q8_0), more devices (-dev) or another ratio (-ts)\n";
+    return 0;
+}
+
+}  // namespace
+
+const Subcommand plan_command{"plan", "prints what each device would hold, compute and exchange",
+                              "-m FILE [-sm MODE] [-dev LIST] [options]", groups, run};
+
+}  // namespace tandem::cli
