@@ -11,8 +11,8 @@ namespace tandem::cli {
 
 namespace {
 
-constexpr const Subcommand* subcommands[] = {&run_command, &logits_command, &inspect_command,
-                                             &tokenize_command, &plan_command};
+constexpr const Subcommand* subcommands[] = {&run_command,      &logits_command, &inspect_command,
+                                             &tokenize_command, &plan_command,   &synth_command};
 
 std::string overview() {
     std::string text =

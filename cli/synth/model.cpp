@@ -5,16 +5,14 @@
 #include <numbers>
 #include <string>
 
-#include "cli/synth/presets.h"
 #include "cli/synth/random_rows.h"
-#include "cli/synth/recipe.h"
 #include "cli/synth/vocabulary.h"
 #include "gguf/error.h"
 #include "gguf/writer.h"
+#include "parallel/plan_print.h"
 
 namespace tandem::cli {
 
-using gguf::DType;
 using gguf::Metadata;
 using gguf::TensorInfo;
 
@@ -158,20 +156,38 @@ class Unfinished {
     std::filesystem::path path_;
 };
 
+void require_room(const std::filesystem::path& path, int64_t bytes) {
+    std::error_code error;
+    const auto space = std::filesystem::space(std::filesystem::absolute(path).parent_path(), error);
+    if (!error && space.available < uintmax_t(bytes))
+        throw Error("cannot write " + path.string() + ": it needs " +
+                    parallel::in_bytes(double(bytes)) + ", and its disk has " +
+                    parallel::in_bytes(double(space.available)) + " left");
+}
+
 }  // namespace
+
+int64_t SyntheticModel::bytes() const {
+    int64_t sum = 0;
+    for (const TensorInfo& tensor : tensors) sum += tensor.bytes();
+    return sum;
+}
 
 SyntheticModel design(std::string_view what, int64_t layers, uint64_t seed) {
     const size_t colon = what.find(':');
     if (colon == std::string_view::npos)
         throw Error("\"" + std::string(what) +
                     "\" is not a preset and a type, such as llama-1b:Q4_K_M");
-    const Preset& preset = find_preset(what.substr(0, colon));
+    return design(find_preset(what.substr(0, colon)), find_recipe(what.substr(colon + 1)), layers,
+                  seed);
+}
+
+SyntheticModel design(const Preset& preset, const Recipe& recipe, int64_t layers, uint64_t seed) {
     if (layers < 0 || layers > preset.blocks)
         throw Error("--layers " + std::to_string(layers) + ": " + std::string(preset.title) +
                     " has " + std::to_string(preset.blocks) + " layers");
-    Designer designer{.preset = preset,
-                      .recipe = find_recipe(what.substr(colon + 1)),
-                      .blocks = layers > 0 ? layers : preset.blocks};
+    Designer designer{
+        .preset = preset, .recipe = recipe, .blocks = layers > 0 ? layers : preset.blocks};
     designer.all();
     SyntheticModel model{.metadata = make_metadata(preset, designer.recipe, designer.blocks),
                          .tensors = std::move(designer.tensors),
@@ -182,8 +198,9 @@ SyntheticModel design(std::string_view what, int64_t layers, uint64_t seed) {
 
 void write(const SyntheticModel& model, const std::filesystem::path& path,
            const WriteProgress& progress) {
-    int64_t done = 0, total = 0;
-    for (const TensorInfo& tensor : model.tensors) total += tensor.bytes();
+    int64_t done = 0;
+    const int64_t total = model.bytes();
+    require_room(path, total);
     const Unfinished file(path.string() + ".incomplete");
     gguf::Writer writer(file.path(), model.metadata, model.tensors);
     std::vector<std::byte> piece;

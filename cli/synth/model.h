@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "cli/synth/presets.h"
+#include "cli/synth/recipe.h"
 #include "gguf/file.h"
 
 namespace tandem::cli {
@@ -16,16 +18,19 @@ struct SyntheticModel {
     std::vector<gguf::TensorInfo> tensors;
     std::vector<float> frequencies;  // of rope_freqs.weight
     uint64_t seed = 0;
+
+    int64_t bytes() const;  // of all tensors
 };
 
 // `what` is a preset and a type, "llama-1b:Q4_K_M"; `layers` cuts the number of blocks (0: all).
 // Throws Error for what does not exist, naming what does.
 SyntheticModel design(std::string_view what, int64_t layers, uint64_t seed);
+SyntheticModel design(const Preset& preset, const Recipe& recipe, int64_t layers, uint64_t seed);
 
 // Bytes written, and all of them; false to give up.
 using WriteProgress = std::function<bool(int64_t done, int64_t total)>;
-// Creates or replaces the file, which appears only when it is complete. Throws Error, also
-// "interrupted".
+// Creates or replaces the file, which appears only when it is complete. Throws Error, also where
+// the disk has no room for it, and "interrupted".
 void write(const SyntheticModel& model, const std::filesystem::path& path,
            const WriteProgress& progress = {});
 

@@ -1,0 +1,88 @@
+// `tandem synth`: writes a model with random weights and the dimensions of a published one, so that
+// a machine, or another program, can be measured before anything is downloaded.
+#include <chrono>
+#include <cstdio>
+#include <iostream>
+
+#include "cli/interrupts.h"
+#include "cli/progress.h"
+#include "cli/subcommands.h"
+#include "cli/synth/model.h"
+#include "cli/synth/presets.h"
+#include "gguf/error.h"
+#include "parallel/plan_print.h"
+
+namespace tandem::cli {
+
+namespace {
+
+constexpr Option list[] = {
+    {"--preset", "P:T",
+     "the model, which may stand without the option's name: a preset, such as llama-1b, llama-8b, "
+     "qwen3-4b or qwen3-30b-a3b (--list shows all), and the type of its matrices: any type of GGUF "
+     "files, or one of the mixtures Q4_K_S, Q4_K_M, Q5_K_S and Q5_K_M"},
+    {"-o, --output", "FILE", "where it goes"},
+    {"--layers", "N", "blocks of the model (default: all)"},
+    {"-s, --seed", "N", "other random weights for each number (default: 0)"},
+    {"--list", "", "list the presets"},
+};
+constexpr OptionGroup options{"synthetic models", list};
+constexpr const OptionGroup* groups[] = {&options};
+
+void list_presets() {
+    for (const Preset& preset : presets()) {
+        char line[160];
+        std::snprintf(line, sizeof line, "%-18s%-24s%3d blocks of %5d, %3d/%d heads, vocabulary %d",
+                      std::string(preset.name).c_str(), std::string(preset.title).c_str(),
+                      int(preset.blocks), int(preset.embd), int(preset.heads), int(preset.kv_heads),
+                      int(preset.vocab));
+        std::cout << line << "\n";
+    }
+}
+
+int make(const Arguments& arguments) {
+    const std::string what = arguments.text("preset");
+    if (what.empty())
+        throw Error("no model named: give a preset and a type, such as llama-1b:Q4_K_M");
+    const SyntheticModel model =
+        design(what, arguments.integer("layers", 0, 0), uint64_t(arguments.integer("seed", 0, 0)));
+    const std::string path = arguments.text("output");
+    if (path.empty()) throw Error("no file given for the model: name one with -o");
+    Interrupts interrupts;
+    const auto start = std::chrono::steady_clock::now();
+    try {
+        Progress progress("writing " + path);
+        write(model, path, [&](int64_t done, int64_t total) {
+            progress.show(done, total);
+            return !interrupts.pending();
+        });
+    } catch (const Error&) {
+        if (!interrupts.pending()) throw;
+        std::cerr << "interrupted\n";
+        return interrupted_exit;
+    }
+    const double seconds =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    char time[32];
+    std::snprintf(time, sizeof time, "%.1f s", seconds);
+    std::cerr << "wrote " << path << ": " << *model.metadata.text("general.name") << ", "
+              << parallel::in_bytes(double(model.bytes())) << " in " << time << "\n";
+    return 0;
+}
+
+int run(const Arguments& arguments) {
+    if (!arguments.on("list")) return make(arguments);
+    list_presets();
+    return 0;
+}
+
+}  // namespace
+
+const Subcommand synth_command{"synth",
+                               "writes a model with random weights and real dimensions",
+                               "llama-1b:Q4_K_M -o FILE [--layers N]",
+                               groups,
+                               run,
+                               "preset"};
+
+}  // namespace tandem::cli
