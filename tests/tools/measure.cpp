@@ -82,9 +82,10 @@ TEST(Measure, split_mode_graph_measures_once) {
     const SyntheticModel model = design("qwen3-0.6b:Q4_0", 1, 0);
     gguf::Writer(folder / "x.gguf", model.metadata, model.tensors).finish(true);
     const gguf::File file = gguf::File::open(folder / "x.gguf", gguf::Content::Directory);
-    EngineOptions options{.devices = {"reference", "reference"},
-                          .plan = {.mode = "graph"},
-                          .cache = folder / "cache"};
+    EngineOptions options;
+    options.devices = {"reference", "reference"};
+    options.plan.mode = "graph";
+    options.cache = folder / "cache";
     testing::internal::CaptureStderr();
     const auto first = make_blueprint(file, options);
     EXPECT_NE(testing::internal::GetCapturedStderr().find("measuring, for split mode graph: "),
