@@ -18,6 +18,7 @@ class Driver {
     Driver& operator=(const Driver&) = delete;
 
     model::Session session();  // an empty one; the driver outlives it
+    parallel::Executor& executor() { return *executor_; }
     const parallel::Executor& executor() const { return *executor_; }
     const Blueprint& blueprint() const { return engine_.blueprint(); }
 

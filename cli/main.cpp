@@ -12,8 +12,8 @@ namespace tandem::cli {
 namespace {
 
 constexpr const Subcommand* subcommands[] = {&run_command,      &logits_command, &inspect_command,
-                                             &tokenize_command, &plan_command,   &synth_command,
-                                             &devices_command};
+                                             &tokenize_command, &bench_command,  &plan_command,
+                                             &synth_command,    &devices_command};
 
 std::string overview() {
     std::string text =

@@ -1,0 +1,199 @@
+// `tandem bench`: how fast prompts are read and texts written, in llama-bench's table, with the
+// share of what the machine allows.
+#include <algorithm>
+#include <chrono>
+#include <ctime>
+#include <fstream>
+#include <iostream>
+#include <memory>
+#include <optional>
+#include <set>
+#include <thread>
+
+#include "cli/bench/cases.h"
+#include "cli/bench/known_limits.h"
+#include "cli/bench/measurement.h"
+#include "cli/bench/source.h"
+#include "cli/bench/status.h"
+#include "cli/bench/tables.h"
+#include "cli/driver.h"
+#include "cli/model_options.h"
+#include "cli/subcommands.h"
+#include "gguf/error.h"
+#include "kernels/host.h"
+
+namespace tandem::cli {
+
+namespace {
+
+constexpr const OptionGroup* groups[] = {&bench_options, &bench_run_options, &foreign_options};
+
+std::string utc_now() {
+    const std::time_t now = std::time(nullptr);
+    std::tm parts{};
+    gmtime_r(&now, &parts);
+    char text[32];
+    std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
+    return text;
+}
+
+std::string processor() {
+    std::ifstream in("/proc/cpuinfo");
+    for (std::string line; std::getline(in, line);)
+        if (line.starts_with("model name") && line.find(": ") != std::string::npos)
+            return line.substr(line.find(": ") + 2);
+    return {};
+}
+
+struct Bench {
+    const Arguments& arguments;
+    Interrupts interrupts;
+    MeasurementRules rules;
+    Status status;
+    KnownLimits limits;
+
+    // The model of the test at hand.
+    std::string source;
+    std::optional<gguf::File> file;
+    std::unique_ptr<Driver> driver;
+    MeasuredDevices devices;    // that hold anything of it
+    parallel::DeviceWork work;  // of one token, whatever the mapping
+    Row row;                    // what all its tests have in common
+
+    explicit Bench(const Arguments& arguments)
+        : arguments(arguments), status(arguments.on("progress")) {
+        rules.repetitions = arguments.integer("repetitions", 5, 1);
+        rules.warmup = arguments.on("warmup", true);
+    }
+
+    EngineOptions options(std::span<const Case> tests) const;
+    void open(const Setup& setup);
+    void load(std::span<const Case> tests);
+    void look_at(const Blueprint& blueprint, const EngineOptions& wanted);
+    Row test(const Case& test);
+};
+
+// One model serves all tests that differ in numbers of tokens only: it has room for the largest.
+EngineOptions Bench::options(std::span<const Case> tests) const {
+    const Setup& setup = tests.front().setup;
+    EngineOptions options = engine_options({}, 1);  // what is usual: here options are lists
+    if (arguments.has("device-table")) options.device_table = arguments.text("device-table");
+    options.wire = parallel::wire_from_name(arguments.text("reduce-type", "f32"));
+    if (!setup.devices.empty()) options.devices = setup.devices;
+    options.threads = setup.threads;
+    options.model.key_type = setup.key_type;
+    options.model.value_type = setup.value_type;
+    int64_t context = 1, step = 1;
+    for (const Case& test : tests) {
+        context = std::max(context, test.prompt + test.generated + test.depth);
+        step = std::max(step, std::min({test.step, test.batch, std::max(test.prompt, test.depth)}));
+    }
+    options.model.context = options.plan.context = context;
+    options.plan.bucket = step;
+    options.plan.mode = setup.mode;
+    options.plan.ratio = setup.ratio;
+    options.plan.main_device = setup.main_device;
+    return options;
+}
+
+void Bench::open(const Setup& setup) {
+    if (source == setup.model) return;
+    driver.reset();
+    file.reset();
+    status.clear();
+    file = setup.synthetic
+               ? open_synthetic(setup.model, arguments.integer("layers", 0, 0), interrupts)
+               : gguf::File::open(setup.model);
+    source = setup.model;
+    row.file = setup.model;
+    row.model = describe_model(*file);
+    row.bytes = file->tensor_bytes();
+    row.parameters = 0;
+    for (const gguf::TensorInfo& tensor : file->tensors()) row.parameters += tensor.elements();
+}
+
+void Bench::load(std::span<const Case> tests) {
+    const Setup& setup = tests.front().setup;
+    open(setup);
+    driver.reset();
+    status.clear();
+    const EngineOptions wanted = options(tests);
+    look_at(*make_blueprint(*file, wanted), wanted);
+    row.threads = setup.threads > 0 ? setup.threads : int64_t(kernels::usable_cores().size());
+    limits.of(devices);  // while memory and devices are free
+    driver = std::make_unique<Driver>(*file, wanted, interrupts);
+}
+
+// What the tests need to know of a plan.
+void Bench::look_at(const Blueprint& blueprint, const EngineOptions& wanted) {
+    const parallel::DeviceTable one{.devices = {{.name = "all"}}, .links = {{{}}}};
+    work = work_of(*blueprint.graph, make_plan(*blueprint.graph, one, {.mode = "none"}), 1)[0];
+    devices = {.threads = wanted.threads, .folder = wanted.cache};
+    std::set<std::string> kinds;
+    for (size_t i = 0; i < blueprint.devices.size(); ++i) {
+        if (blueprint.weights[i] == 0) continue;
+        devices.names.push_back(wanted.devices[i]);
+        kinds.insert(blueprint.devices[i]->description().kind);
+    }
+    row.backends.clear();
+    for (std::string kind : kinds) {
+        for (char& c : kind) c = char(std::toupper(static_cast<unsigned char>(c)));
+        row.backends += (row.backends.empty() ? "" : ",") + kind;
+    }
+}
+
+Row Bench::test(const Case& test) {
+    Row result = row;
+    result.test = test;
+    result.time = utc_now();
+    const Subject subject{driver->executor(), first_token(file->metadata())};
+    result.nanoseconds =
+        measure(subject, test, rules, [&](const std::string& what) { status.show(what); });
+    result.limit = least_seconds(work, limits.of(devices), test);
+    if (result.share() > 1) result.limit = least_seconds(work, limits.of(devices, true), test);
+    return result;
+}
+
+void act(Bench& bench) {
+    const Cases cases = read_cases(bench.arguments);
+    Tables tables(bench.arguments.text("output", "md"), bench.arguments.text("output-err", "none"),
+                  TANDEM_VERSION, cases.columns);
+    const double delay = bench.arguments.real("delay", 0, 0);
+    bench.row.build = TANDEM_VERSION;
+    bench.row.cpu = processor();
+    const std::span<const Case> all(cases.list);
+    for (size_t first = 0, last = 0; first < all.size(); first = last) {
+        while (last < all.size() && all[last].setup == all[first].setup) ++last;
+        bench.load(all.subspan(first, last - first));
+        for (size_t i = first; i < last; ++i) {
+            bench.status.begin("benchmark " + std::to_string(i + 1) + "/" +
+                               std::to_string(all.size()) + ": ");
+            bench.status.show("starting");
+            if (delay > 0) std::this_thread::sleep_for(std::chrono::duration<double>(delay));
+            const Row row = bench.test(all[i]);
+            bench.status.clear();
+            tables.add(row);
+        }
+    }
+    tables.finish();
+}
+
+int run(const Arguments& arguments) {
+    Bench bench(arguments);
+    try {
+        act(bench);
+    } catch (const Error&) {
+        bench.status.clear();
+        if (!bench.interrupts.pending()) throw;
+        std::cerr << "interrupted\n";
+        return interrupted_exit;
+    }
+    return 0;
+}
+
+}  // namespace
+
+const Subcommand bench_command{"bench", "measures speed, in llama-bench's table",
+                               "-m FILE [-p 512] [-n 128] [options]", groups, run};
+
+}  // namespace tandem::cli

@@ -1,0 +1,214 @@
+#include "cli/bench/cases.h"
+
+#include <algorithm>
+
+#include "cli/bench/ranges.h"
+#include "cli/model_options.h"
+#include "gguf/error.h"
+
+namespace tandem::cli {
+
+namespace {
+
+constexpr Option list[] = {
+    {"-m, --model", "FILES", "the models"},
+    {"--synthetic", "P:T",
+     "a model of random weights in place of a file: a preset and a type, llama-1b:Q4_K_M (see "
+     "tandem synth)"},
+    {"--layers", "N", "blocks of a synthetic model (default: all)"},
+    {"-p, --n-prompt", "LIST", "tokens of a prompt, 0: no such test (default: 512)"},
+    {"-n, --n-gen", "LIST", "tokens to generate, 0: no such test (default: 128)"},
+    {"-pg, --prompt-gen", "P,N", "a prompt and then generated tokens, timed together"},
+    {"-d, --n-depth", "LIST", "tokens that are cached before the test (default: 0)"},
+    {"-b, --batch-size", "LIST", "the most prompt tokens at a time (default: 2048)"},
+    {"-ub, --ubatch-size", "LIST", "the most tokens of a step, within -b (default: 512)"},
+    {"-ctk, --cache-type-k", "TYPES", "of cached keys: f32, f16, bf16 or q8_0 (default: f16)"},
+    {"-ctv, --cache-type-v", "TYPES", "of cached values: f32, f16, bf16 or q8_0 (default: f16)"},
+    {"-t, --threads", "LIST", "threads of a CPU device (default: one per core of its set)"},
+    {"-sm, --split-mode", "MODES", "none, layer, tensor or graph (default: layer)"},
+    {"-mg, --main-gpu", "LIST", "the device of split mode none (default: 0)"},
+    {"-dev, --device", "SET",
+     "devices, separated by commas; several sets by several -dev, or as a,b/c: a, then b with c"},
+    {"-ts, --tensor-split", "RATIO",
+     "shares of the devices, 3,1; several by several -ts, or as 3/1,1/1"},
+};
+
+constexpr Option run_list[] = {
+    {"-r, --repetitions", "N", "times that each test is repeated (default: 5)"},
+    {"--delay", "SECONDS", "to wait before each test (default: 0)"},
+    {"-o, --output", "FORMAT", "on standard output: md, csv, json or jsonl (default: md)"},
+    {"-oe, --output-err", "FORMAT", "on standard error as well (default: none)"},
+    {"--progress", "", "say on standard error what is being done"},
+    {"--warmup", "", "run each test's kinds of steps once before timing (default: on)"},
+    {"--device-table", "FILE", "what the devices hold and how fast they are, for -sm graph"},
+    {"--reduce-type", "TYPE",
+     "type in which addends travel between devices: f32, f16 or bf16 (default: f32)"},
+    // Here these take lists.
+    {"-fa, --flash-attn", "LIST", "", Effect::Ignored},
+    {"-mmp, --mmap", "LIST", "", Effect::Ignored},
+    {"-dio, --direct-io", "LIST", "", Effect::Ignored},
+    {"-nkvo, --no-kv-offload", "LIST", "", Effect::Ignored},
+    {"-nopo, --no-op-offload", "LIST", "", Effect::Ignored},
+    {"--no-host", "LIST", "", Effect::Ignored},
+    {"-v, --verbose", "", "", Effect::Ignored},
+    {"-embd, --embeddings", "LIST", "only logits are computed", Effect::Refused, "0"},
+};
+
+// All mentions of an option, each a list.
+std::vector<std::string> texts(const Arguments& arguments, const char* name, const char* fallback) {
+    std::vector<std::string> all;
+    for (const std::string& mention : arguments.texts(name))
+        for (std::string& text : split(mention)) all.push_back(std::move(text));
+    if (all.empty()) all.push_back(fallback);
+    return all;
+}
+
+std::vector<int64_t> numbers(const Arguments& arguments, const char* name, int64_t fallback,
+                             int64_t least) {
+    std::vector<int64_t> all;
+    for (const std::string& mention : arguments.texts(name))
+        for (int64_t number : to_numbers(mention, "--" + std::string(name), least))
+            all.push_back(number);
+    return all.empty() ? std::vector<int64_t>{fallback} : all;
+}
+
+std::vector<gguf::DType> cache_types(const Arguments& arguments, const char* name) {
+    std::vector<gguf::DType> types;
+    for (const std::string& text : texts(arguments, name, "f16"))
+        types.push_back(to_cache_type(text));
+    return types;
+}
+
+// Sets of words: "a,b" is one of two; with a slash in it "a,b/c" are two, of one and of two.
+std::vector<std::string> sets(const Arguments& arguments, const char* name) {
+    std::vector<std::string> all;
+    for (const std::string& mention : arguments.texts(name)) {
+        if (mention.find('/') == std::string::npos) {
+            all.push_back(mention);
+            continue;
+        }
+        for (std::string set : split(mention)) {
+            std::replace(set.begin(), set.end(), '/', ',');
+            all.push_back(std::move(set));
+        }
+    }
+    return all;
+}
+
+struct Model {
+    std::string name;
+    bool synthetic = false;
+};
+std::vector<Model> models(const Arguments& arguments) {
+    std::vector<Model> all;
+    for (const char* name : {"model", "synthetic"})
+        for (const std::string& mention : arguments.texts(name))
+            for (std::string& model : split(mention))
+                all.push_back({std::move(model), name == std::string_view("synthetic")});
+    if (all.empty())
+        throw Error(
+            "no model given: name a GGUF file with -m, or a preset and a type with --synthetic "
+            "llama-1b:Q4_K_M");
+    return all;
+}
+
+// A prompt, then generated tokens.
+struct Phases {
+    int64_t prompt = 0, generated = 0;
+};
+std::vector<Phases> phases(const Arguments& arguments) {
+    std::vector<Phases> all;
+    for (int64_t prompt : numbers(arguments, "n-prompt", 512, 0))
+        if (prompt > 0) all.push_back({prompt, 0});
+    for (int64_t generated : numbers(arguments, "n-gen", 128, 0))
+        if (generated > 0) all.push_back({0, generated});
+    for (const std::string& pair : arguments.texts("prompt-gen")) {
+        const std::vector<std::string> pieces = split(pair);
+        if (pieces.size() != 2) throw Error("-pg takes two numbers, 512,128, not \"" + pair + "\"");
+        const auto number = [](const std::string& text) {
+            return to_integer(text, "a number of -pg", 0, std::numeric_limits<int32_t>::max());
+        };
+        if (Phases both{number(pieces[0]), number(pieces[1])}; both.prompt + both.generated > 0)
+            all.push_back(both);
+    }
+    return all;
+}
+
+// Every parameter multiplies the cases so far; the last one varies fastest.
+template <typename Values, typename Set>
+void multiply(std::vector<Case>& cases, const Values& values, const Set& set) {
+    std::vector<Case> all;
+    for (const Case& one : cases)
+        for (const auto& value : values) {
+            all.push_back(one);
+            set(all.back(), value);
+        }
+    cases = std::move(all);
+}
+
+// True if not all cases have the usual value.
+template <typename Get>
+bool varies(const std::vector<Case>& cases, const Get& get) {
+    return std::any_of(cases.begin(), cases.end(),
+                       [&](const Case& one) { return get(one) != get(Case{}); });
+}
+
+Columns columns_of(const std::vector<Case>& cases) {
+    return {.batch = varies(cases, [](const Case& c) { return c.batch; }),
+            .step = varies(cases, [](const Case& c) { return c.step; }),
+            .key_type = varies(cases, [](const Case& c) { return c.setup.key_type; }),
+            .value_type = varies(cases, [](const Case& c) { return c.setup.value_type; }),
+            .main_device = varies(cases, [](const Case& c) { return c.setup.main_device; }),
+            .mode = varies(cases, [](const Case& c) { return c.setup.mode; }),
+            .devices = varies(cases, [](const Case& c) { return c.setup.devices; }),
+            .ratio = varies(cases, [](const Case& c) { return c.setup.ratio; })};
+}
+
+}  // namespace
+
+const OptionGroup bench_options{"tests; a list makes a test of each of its entries", list};
+const OptionGroup bench_run_options{"measurement", run_list};
+
+Cases read_cases(const Arguments& arguments) {
+    std::vector<std::vector<std::string>> devices;
+    for (const std::string& set : sets(arguments, "device"))
+        devices.push_back(set == "auto" ? std::vector<std::string>() : to_devices(set));
+    std::vector<std::vector<double>> ratios;
+    for (const std::string& set : sets(arguments, "tensor-split")) {
+        ratios.push_back(to_ratio(set));
+        if (ratios.back() == std::vector<double>{0}) ratios.back().clear();  // as if not given
+    }
+    if (devices.empty()) devices.emplace_back();
+    if (ratios.empty()) ratios.emplace_back();
+
+    std::vector<Case> cases(1);
+    multiply(cases, models(arguments), [](Case& one, const Model& model) {
+        one.setup.model = model.name, one.setup.synthetic = model.synthetic;
+    });
+    multiply(cases, texts(arguments, "split-mode", "layer"),
+             [](Case& one, const std::string& mode) { one.setup.mode = mode; });
+    multiply(cases, devices, [](Case& one, const auto& set) { one.setup.devices = set; });
+    multiply(cases, numbers(arguments, "main-gpu", 0, 0),
+             [](Case& one, int64_t device) { one.setup.main_device = int(device); });
+    multiply(cases, ratios, [](Case& one, const auto& ratio) { one.setup.ratio = ratio; });
+    multiply(cases, numbers(arguments, "batch-size", 2048, 1),
+             [](Case& one, int64_t tokens) { one.batch = tokens; });
+    multiply(cases, numbers(arguments, "ubatch-size", 512, 1),
+             [](Case& one, int64_t tokens) { one.step = tokens; });
+    multiply(cases, cache_types(arguments, "cache-type-k"),
+             [](Case& one, gguf::DType type) { one.setup.key_type = type; });
+    multiply(cases, cache_types(arguments, "cache-type-v"),
+             [](Case& one, gguf::DType type) { one.setup.value_type = type; });
+    multiply(cases, numbers(arguments, "threads", 0, -1), [](Case& one, int64_t threads) {
+        one.setup.threads = int(std::max<int64_t>(0, threads));
+    });
+    multiply(cases, numbers(arguments, "n-depth", 0, 0),
+             [](Case& one, int64_t tokens) { one.depth = tokens; });
+    multiply(cases, phases(arguments), [](Case& one, const Phases& both) {
+        one.prompt = both.prompt, one.generated = both.generated;
+    });
+    Columns columns = columns_of(cases);
+    return {std::move(cases), columns};
+}
+
+}  // namespace tandem::cli

@@ -1,0 +1,129 @@
+#include "cli/bench/measurement.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+#include "cli/synth/random_rows.h"
+
+namespace tandem::cli {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+class Runner {
+  public:
+    Runner(const Subject& subject, const Case& test) : subject_(subject), test_(test) {}
+
+    // Evaluates `count` tokens from `position` on, in batches of which each gives one row of
+    // logits. Waits only at the end, so that several steps may be on their way.
+    void evaluate(int64_t position, int64_t count) {
+        parallel::Ticket last = 0;
+        for (int64_t done = 0; done < count;) {
+            const int64_t batch_end = std::min(count, done + test_.batch);
+            while (done < batch_end) {
+                const int64_t tokens =
+                    std::min({test_.step, subject_.executor.most_tokens(), batch_end - done});
+                last = submit(position + done, tokens, done + tokens == batch_end);
+                done += tokens;
+            }
+        }
+        if (count > 0) subject_.executor.wait(last);
+    }
+
+    void generate(int64_t position, int64_t count) {
+        for (int64_t i = 0; i < count; ++i) subject_.executor.wait(submit(position + i, 1, true));
+    }
+
+  private:
+    parallel::Ticket submit(int64_t position, int64_t count, bool logits) {
+        std::vector<int32_t> ids;
+        for (int64_t i = 0; i < count; ++i)
+            ids.push_back(int32_t(mix(++random_) % uint64_t(subject_.executor.vocab())));
+        if (position == 0 && subject_.bos >= 0) ids[0] = subject_.bos;
+        graph::StepInputs inputs;
+        inputs.append(0, int32_t(position), ids);
+        if (logits) inputs.rows.push_back(int32_t(count - 1));
+        return subject_.executor.submit(std::move(inputs));
+    }
+
+    const Subject& subject_;
+    const Case& test_;
+    uint64_t random_ = 0;
+};
+
+std::string count_of(int64_t number, int64_t total) {
+    return std::to_string(number) + "/" + std::to_string(total);
+}
+
+// Seconds for bytes that must be read and products that must be made.
+double slower(double bytes, double multiply_adds, const kernels::Limits& limits) {
+    return std::max(bytes / limits.bytes_per_second,
+                    multiply_adds / limits.multiply_adds_per_second);
+}
+
+}  // namespace
+
+std::vector<int64_t> measure(const Subject& subject, const Case& test,
+                             const MeasurementRules& rules,
+                             const std::function<void(const std::string&)>& say) {
+    Runner runner(subject, test);
+    if (rules.warmup && test.prompt > 0) {
+        say("warmup prompt run");
+        runner.evaluate(0, test.prompt);
+    }
+    if (rules.warmup && test.generated > 0) {
+        say("warmup generation run");
+        runner.generate(0, 1);
+    }
+    std::vector<int64_t> times;
+    for (int64_t i = 1; i <= rules.repetitions; ++i) {
+        if (test.depth > 0) {
+            say("depth run " + count_of(i, rules.repetitions) + (i > 1 ? " (cached)" : ""));
+            if (i == 1) runner.evaluate(0, test.depth);
+        }
+        if (test.prompt > 0) say("prompt run " + count_of(i, rules.repetitions));
+        const auto start = Clock::now();
+        runner.evaluate(test.depth, test.prompt);
+        // Saying so takes no time to speak of.
+        if (test.generated > 0) say("generation run " + count_of(i, rules.repetitions));
+        runner.generate(test.depth + test.prompt, test.generated);
+        times.push_back(
+            std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - start).count());
+    }
+    return times;
+}
+
+double least_seconds(const parallel::DeviceWork& work, const kernels::Limits& limits,
+                     const Case& test) {
+    const parallel::Work &body = work.body, &head = work.head;
+    const auto prompt = double(test.prompt), generated = double(test.generated);
+    double seconds = 0;
+    if (test.prompt > 0) {
+        // The average token has half of the prompt before it; a cache is read at least once.
+        const auto depth = double(test.depth);
+        const double batches = std::ceil(prompt / double(test.batch));
+        const double steps = std::max(batches, prompt / double(test.step));
+        seconds += slower(
+            steps * body.bytes + batches * head.bytes + (depth + prompt) * body.cached_bytes,
+            prompt * (body.multiply_adds + (depth + prompt / 2) * body.cached_multiply_adds) +
+                batches * head.multiply_adds,
+            limits);
+    }
+    if (test.generated > 0) {
+        const double before = double(test.depth) + prompt + (generated - 1) / 2;
+        seconds += slower(generated * (body.bytes + head.bytes + before * body.cached_bytes),
+                          generated * (body.multiply_adds + head.multiply_adds +
+                                       before * body.cached_multiply_adds),
+                          limits);
+    }
+    return seconds;
+}
+
+int32_t first_token(const gguf::Metadata& metadata) {
+    if (!metadata.boolean("tokenizer.ggml.add_bos_token").value_or(false)) return -1;
+    return int32_t(metadata.integer("tokenizer.ggml.bos_token_id").value_or(-1));
+}
+
+}  // namespace tandem::cli

@@ -1,0 +1,41 @@
+// Times a test on a loaded model, by llama-bench's rules.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "cli/bench/cases.h"
+#include "cli/engine.h"
+#include "parallel/work.h"
+
+namespace tandem::cli {
+
+struct MeasurementRules {
+    int64_t repetitions = 5;
+    bool warmup = true;
+};
+
+// A model, and the token that begins texts; -1 where none does.
+struct Subject {
+    parallel::Executor& executor;
+    int32_t bos = -1;
+};
+
+// Nanoseconds of each repetition. Tokens are random. What stands before the test (its depth) is
+// evaluated once: a cell of the cache belongs to a position, so that evaluating the same positions
+// again takes the place of what was there. `say` hears of every run.
+std::vector<int64_t> measure(const Subject& subject, const Case& test,
+                             const MeasurementRules& rules,
+                             const std::function<void(const std::string&)>& say);
+
+// Seconds that hardware of these limits needs for the test: to read what must be read, or to
+// multiply what must be multiplied, whichever takes longer; in the prompt and in the generation.
+double least_seconds(const parallel::DeviceWork& work, const kernels::Limits& limits,
+                     const Case& test);
+
+// The token that a text begins with, by the file's word; -1 where it asks for none.
+int32_t first_token(const gguf::Metadata& metadata);
+
+}  // namespace tandem::cli

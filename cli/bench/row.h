@@ -1,0 +1,49 @@
+// One line of a table of measurements: what was measured, on what, and how long it took.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "cli/bench/cases.h"
+
+namespace tandem::cli {
+
+struct Row {
+    Case test;
+    std::string build;                  // version of the program
+    std::string cpu;                    // name of the processor
+    std::string backends;               // "CPU"
+    std::string file;                   // path of the model
+    std::string model;                  // "llama 8B Q4_K - Medium"
+    int64_t bytes = 0, parameters = 0;  // of its tensors
+    int64_t threads = 0;
+    std::string time;                  // of the test's begin, "2026-01-15T12:34:56Z"
+    std::vector<int64_t> nanoseconds;  // of each repetition
+    double limit = 0;                  // seconds that the machine needs at least
+
+    int64_t tokens() const { return test.prompt + test.generated; }
+    std::vector<double> rates() const;  // tokens per second of each repetition
+    // The part of the machine's limit that was reached, 1 for all of it.
+    double share() const;
+    std::string label() const;  // "pp512", "tg128 @ d4096"
+};
+
+// As tables show them: "cpu:0/cpu:1" or "auto", "3.00/1.00" or "0.00", "f16".
+std::string devices_text(const Setup& setup);
+std::string ratio_text(const Setup& setup);
+std::string type_text(gguf::DType type);
+
+double mean(const std::vector<double>& samples);
+double deviation(const std::vector<double>& samples);  // of a sample; 0 for a single one
+
+// The row as machines read it: llama-bench's fields in its order, then ours.
+struct Field {
+    std::string_view name;
+    std::variant<std::string, int64_t, bool, double> value;
+};
+std::vector<Field> fields(const Row& row);
+
+}  // namespace tandem::cli

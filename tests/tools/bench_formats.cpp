@@ -1,0 +1,163 @@
+// Tables of measurements, byte for byte.
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/bench/formats.h"
+#include "gguf/vectors.h"
+
+namespace tandem::cli {
+namespace {
+
+Row example() {
+    Row row;
+    row.test.setup.model = "dir/a \"b\".gguf";
+    row.test.prompt = 16;
+    row.build = "0.1.0";
+    row.cpu = "CPU X";
+    row.backends = "CPU";
+    row.file = row.test.setup.model;
+    row.model = "llama 8B Q4_K - Medium";
+    row.bytes = 4912898304;
+    row.parameters = 8030261312;
+    row.threads = 4;
+    row.time = "2026-01-15T12:34:56Z";
+    row.nanoseconds = {2000000, 4000000};
+    row.limit = 0.001;
+    return row;
+}
+
+std::string table(const char* format, const std::vector<Row>& rows, const Columns& columns = {}) {
+    const Format& as = find_format(format);
+    std::string text = as.head(columns);
+    for (size_t i = 0; i < rows.size(); ++i) text += as.row(rows[i], columns, i == 0);
+    return text + as.foot("0.1.0", !rows.empty());
+}
+
+TEST(BenchTable, markdown) {
+    Row small = example();
+    small.model = "llama ?B all F32";
+    small.bytes = 1171200;
+    small.parameters = 292800;
+    small.test.prompt = 0;
+    small.test.generated = 8;
+    small.test.depth = 64;
+    small.nanoseconds = {1000000000};
+    EXPECT_EQ(table("md", {example(), small}),
+              "| model                          |       size |     params | backend    | threads |"
+              "            test |                  t/s |   limit |\n"
+              "| ------------------------------ | ---------: | ---------: | ---------- | ------: |"
+              " --------------: | -------------------: | ------: |\n"
+              "| llama 8B Q4_K - Medium         |   4.58 GiB |     8.03 B | CPU        |       4 |"
+              "            pp16 |    6000.00 \xC2\xB1 2828.43 |  37.5 % |\n"
+              "| llama ?B all F32               |   1.12 MiB |     0.29 M | CPU        |       4 |"
+              "       tg8 @ d64 |          8.00 \xC2\xB1 0.00 |   0.1 % |\n"
+              "\nbuild: 0.1.0 (0)\n");
+}
+
+TEST(BenchTable, markdown_with_all_columns) {
+    Row row = example();
+    row.test.setup.mode = "tensor";
+    row.test.setup.devices = {"cpu:0", "cpu:1"};
+    row.test.setup.ratio = {3, 1};
+    row.test.setup.key_type = gguf::DType::Q8_0;
+    row.test.generated = 4;
+    EXPECT_EQ(table("md", {row}, {true, true, true, true, true, true, true, true}),
+              "| model                          |       size |     params | backend    | threads | "
+              "n_batch |"
+              " n_ubatch | type_k | type_v |   main_gpu |     sm | dev          | ts           |"
+              "            test |                  t/s |   limit |\n"
+              "| ------------------------------ | ---------: | ---------: | ---------- | ------: | "
+              "------: |"
+              " -------: | -----: | -----: | ---------: | -----: | ------------ | ------------ |"
+              " --------------: | -------------------: | ------: |\n"
+              "| llama 8B Q4_K - Medium         |   4.58 GiB |     8.03 B | CPU        |       4 | "
+              "   2048 |"
+              "      512 |   q8_0 |    f16 |          0 | tensor | cpu:0/cpu:1  | 3.00/1.00    |"
+              "        pp16+tg4 |    7500.00 \xC2\xB1 3535.53 |  37.5 % |\n"
+              "\nbuild: 0.1.0 (0)\n");
+}
+
+constexpr const char* object = R"(  {
+    "build_commit": "0.1.0",
+    "build_number": 0,
+    "cpu_info": "CPU X",
+    "gpu_info": "",
+    "backends": "CPU",
+    "model_filename": "dir/a \"b\".gguf",
+    "model_type": "llama 8B Q4_K - Medium",
+    "model_size": 4912898304,
+    "model_n_params": 8030261312,
+    "n_batch": 2048,
+    "n_ubatch": 512,
+    "n_threads": 4,
+    "cpu_mask": "0x0",
+    "cpu_strict": false,
+    "poll": 50,
+    "type_k": "f16",
+    "type_v": "f16",
+    "n_gpu_layers": -1,
+    "n_cpu_moe": 0,
+    "split_mode": "layer",
+    "main_gpu": 0,
+    "no_kv_offload": false,
+    "flash_attn": -1,
+    "devices": "auto",
+    "tensor_split": "0.00",
+    "tensor_buft_overrides": "none",
+    "load_mode": "mmap",
+    "embeddings": false,
+    "no_op_offload": 0,
+    "no_host": false,
+    "fit_target": 0,
+    "fit_min_ctx": 0,
+    "n_prompt": 16,
+    "n_gen": 0,
+    "n_depth": 0,
+    "test_time": "2026-01-15T12:34:56Z",
+    "avg_ns": 3000000,
+    "stddev_ns": 1414213,
+    "avg_ts": 6000.000000,
+    "stddev_ts": 2828.427125,
+    "limit": 0.375000,
+    "samples_ns": [ 2000000, 4000000 ],
+    "samples_ts": [ 8000, 4000 ]
+  })";
+
+TEST(BenchTable, json) {
+    EXPECT_EQ(table("json", {example(), example()}),
+              std::string("[\n") + object + ",\n" + object + "\n]\n");
+    EXPECT_EQ(table("json", {}), "[\n]\n");
+}
+
+TEST(BenchTable, json_lines_hold_the_same) {
+    const std::string line = table("jsonl", {example()});
+    EXPECT_EQ(line.find("{\"build_commit\": \"0.1.0\", \"build_number\": 0, "), 0u);
+    EXPECT_TRUE(
+        line.ends_with("\"limit\": 0.375000, \"samples_ns\": [ 2000000, 4000000 ],\"samples_ts\": "
+                       "[ 8000, 4000 ]}\n"))
+        << line;
+    EXPECT_EQ(nlohmann::json::parse(line), nlohmann::json::parse(object));
+}
+
+TEST(BenchTable, csv) {
+    const std::string text = table("csv", {example()});
+    EXPECT_EQ(text.find("build_commit,build_number,cpu_info,gpu_info,backends,model_filename,"),
+              0u);
+    EXPECT_NE(text.find(",avg_ns,stddev_ns,avg_ts,stddev_ts,limit\n\"0.1.0\",\"0\",\"CPU X\",\"\","
+                        "\"CPU\",\"dir/a \"\"b\"\".gguf\",\"llama 8B"),
+              std::string::npos)
+        << text;
+    EXPECT_TRUE(
+        text.ends_with("\"3000000\",\"1414213\",\"6000.000000\",\"2828.427125\","
+                       "\"0.375000\"\n"));
+    EXPECT_NE(text.find("\"0x0\",\"0\",\"50\","), std::string::npos);  // a bool is a number
+}
+
+TEST(BenchTable, formats_that_do_not_exist) {
+    EXPECT_EQ(test::error_of([] { find_format("xml"); }),
+              "there is no output format \"xml\": choose one of md, csv, json, jsonl");
+}
+
+}  // namespace
+}  // namespace tandem::cli

@@ -1,0 +1,86 @@
+// What a test runs, and what its limit is.
+#include <gtest/gtest.h>
+
+#include "cli/bench/measurement.h"
+#include "cli/bench/source.h"
+#include "cli/interrupts.h"
+#include "gguf/writer.h"
+#include "tools/tiny.h"
+
+namespace tandem::cli {
+namespace {
+
+TEST(Measurement, follows_the_rules) {
+    const test::Folder folder;
+    const gguf::File file = test::make_tiny(folder);
+    EngineOptions options{.devices = {"reference", "reference"}};
+    options.model.context = options.plan.context = 24;
+    options.plan.bucket = 8;
+    Engine engine(file, options);
+    std::vector<std::string> said;
+    const Case test{.batch = 6, .step = 4, .prompt = 10, .generated = 2, .depth = 12};
+    const std::vector<int64_t> times =
+        measure({engine.executor(), first_token(file.metadata())}, test, {.repetitions = 2},
+                [&](const std::string& what) { said.push_back(what); });
+    EXPECT_EQ(times.size(), 2u);
+    for (int64_t time : times) EXPECT_GT(time, 0);
+    EXPECT_EQ(said, (std::vector<std::string>{"warmup prompt run", "warmup generation run",
+                                              "depth run 1/2", "prompt run 1/2",
+                                              "generation run 1/2", "depth run 2/2 (cached)",
+                                              "prompt run 2/2", "generation run 2/2"}));
+    said.clear();
+    measure({engine.executor(), -1}, {.prompt = 3}, {.repetitions = 1, .warmup = false},
+            [&](const std::string& what) { said.push_back(what); });
+    EXPECT_EQ(said, (std::vector<std::string>{"prompt run 1/1"}));
+}
+
+TEST(Measurement, limits_are_bytes_or_products) {
+    const parallel::DeviceWork work{.body = {.bytes = 1000,
+                                             .multiply_adds = 2000,
+                                             .cached_bytes = 10,
+                                             .cached_multiply_adds = 20},
+                                    .head = {.bytes = 100, .multiply_adds = 200}};
+    const kernels::Limits slow_memory{.bytes_per_second = 1, .multiply_adds_per_second = 1e9};
+    const kernels::Limits slow_sums{.bytes_per_second = 1e9, .multiply_adds_per_second = 1};
+    // Three tokens, with 8, 9 and 10 before them.
+    EXPECT_DOUBLE_EQ(least_seconds(work, slow_memory, {.generated = 3, .depth = 8}),
+                     3 * 1100 + 10 * (8 + 9 + 10));
+    // The weights once, the head and the cache once.
+    EXPECT_DOUBLE_EQ(least_seconds(work, slow_memory, {.prompt = 100, .depth = 8}),
+                     1000 + 100 + 10 * 108);
+    EXPECT_DOUBLE_EQ(least_seconds(work, slow_sums, {.prompt = 100, .depth = 8}),
+                     100 * (2000 + 20 * (8 + 50)) + 200);
+    // Both phases, one after the other; the prompt in two batches.
+    EXPECT_DOUBLE_EQ(least_seconds(work, slow_sums, {.batch = 50, .prompt = 100, .generated = 1}),
+                     100 * (2000 + 20 * 50) + 2 * 200 + 2200 + 20 * 100);
+}
+
+TEST(Source, a_synthetic_file_has_no_name) {
+    Interrupts interrupts;
+    const gguf::File file = open_synthetic("qwen3-0.6b:Q4_0", 1, interrupts);
+    EXPECT_FALSE(std::filesystem::exists(file.path()));
+    EXPECT_EQ(describe_model(file), "qwen3 ?B Q4_0");
+    EXPECT_EQ(file.data(file.tensors()[0]).size(), size_t(file.tensors()[0].bytes()));
+}
+
+TEST(Source, models_without_a_file_type_are_guessed) {
+    const test::Folder folder;
+    SyntheticModel model = design("llama2-7b:F16", 1, 0);
+    gguf::Metadata metadata;
+    for (const auto& [key, value] : model.metadata.entries())
+        if (key != "general.file_type") metadata.set(key, value);
+    gguf::Writer(folder / "x.gguf", metadata, model.tensors).finish(true);
+    EXPECT_EQ(describe_model(gguf::File::open(folder / "x.gguf", gguf::Content::Directory)),
+              "llama ?B (guessed) F16");
+}
+
+TEST(Measurement, texts_begin_as_the_file_says) {
+    gguf::Metadata metadata;
+    metadata.set_u32("tokenizer.ggml.bos_token_id", 7);
+    EXPECT_EQ(first_token(metadata), -1);
+    metadata.set_bool("tokenizer.ggml.add_bos_token", true);
+    EXPECT_EQ(first_token(metadata), 7);
+}
+
+}  // namespace
+}  // namespace tandem::cli
