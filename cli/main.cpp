@@ -11,9 +11,9 @@ namespace tandem::cli {
 
 namespace {
 
-constexpr const Subcommand* subcommands[] = {&run_command,      &logits_command, &inspect_command,
-                                             &tokenize_command, &bench_command,  &plan_command,
-                                             &synth_command,    &devices_command};
+constexpr const Subcommand* subcommands[] = {
+    &run_command,        &logits_command, &inspect_command, &tokenize_command, &bench_command,
+    &perplexity_command, &plan_command,   &devices_command, &synth_command};
 
 std::string overview() {
     std::string text =

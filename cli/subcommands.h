@@ -6,6 +6,7 @@
 namespace tandem::cli {
 
 extern const Subcommand run_command, logits_command, inspect_command, tokenize_command;
-extern const Subcommand bench_command, plan_command, synth_command, devices_command;
+extern const Subcommand bench_command, perplexity_command, plan_command, devices_command,
+    synth_command;
 
 }  // namespace tandem::cli

@@ -1,0 +1,28 @@
+// Evaluates a text in windows of the same length, each from an empty cache, several of them in a
+// step and several steps at once.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "cli/perplexity/score.h"
+#include "parallel/executor.h"
+
+namespace tandem::cli {
+
+struct Windows {
+    std::span<const int32_t> tokens;
+    int64_t length = 512;  // of a window; what is left at the end is not used
+    int64_t count = 0;
+    int32_t first_token = -1;  // takes the place of each window's own; -1: none does
+    int64_t slots = 1;         // caches: windows that a step may hold
+    int64_t in_flight = 2;     // steps that are submitted before the first is waited for
+};
+
+// The second half of every window is predicted. Called with the window's number, in order.
+using WindowDone = std::function<void(int64_t window, const Likelihoods& own)>;
+void evaluate(parallel::Executor& executor, const Windows& windows, const WindowDone& done);
+
+}  // namespace tandem::cli
