@@ -1,0 +1,234 @@
+// `tandem bench`, `perplexity` and `devices` as processes.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+#include <regex>
+#include <sstream>
+
+#include "cli/process.h"
+#include "cli/tiny_model.h"
+#include "data.h"
+
+namespace tandem::test {
+
+namespace {
+
+using Words = std::vector<std::string>;
+
+// What these programs keep goes to a folder of the test.
+class Measuring : public ::testing::Test {
+  protected:
+    void SetUp() override { setenv("XDG_CACHE_HOME", tiny_model().parent_path().c_str(), 1); }
+    void TearDown() override { unsetenv("XDG_CACHE_HOME"); }
+};
+
+Result bench(const Words& more) {
+    Words words{"bench", "-m", tiny_model().string(), "-dev", "reference", "-r", "2"};
+    words.insert(words.end(), more.begin(), more.end());
+    return tandem(words);
+}
+
+std::vector<std::string> lines(const std::string& text) {
+    std::vector<std::string> all;
+    std::istringstream in(text);
+    for (std::string line; std::getline(in, line);) all.push_back(line);
+    return all;
+}
+
+TEST_F(Measuring, bench_writes_a_table) {
+    const Result result = bench({"-p", "8,4", "-n", "2", "-d", "0,16", "-pg", "4,2"});
+    EXPECT_EQ(result.code, 0) << result.error;
+    const std::vector<std::string> rows = lines(result.out);
+    ASSERT_EQ(rows.size(), 12u) << result.out;
+    EXPECT_EQ(rows[0],
+              "| model                          |       size |     params | backend    | threads | "
+              "dev          |            test |                  t/s |   limit |");
+    EXPECT_TRUE(std::regex_match(
+        rows[2],
+        std::regex(R"(\| llama \?B \(guessed\) all F32     \|   0.13 MiB \|     0.03 M \| )"
+                   R"(REFERENCE  \| +\d+ \| reference    \|             pp8 \| +\d+\.\d\d )"
+                   "\xC2\xB1"
+                   R"( \d+\.\d\d \| +\d+\.\d % \|)")))
+        << rows[2];
+    const char* labels[] = {" pp8 |",       " pp4 |",       " tg2 |",       " pp4+tg2 |",
+                            " pp8 @ d16 |", " pp4 @ d16 |", " tg2 @ d16 |", " pp4+tg2 @ d16 |"};
+    for (size_t i = 0; i < std::size(labels); ++i)
+        EXPECT_NE(rows[2 + i].find(labels[i]), std::string::npos) << rows[2 + i];
+    EXPECT_EQ(rows[10], "");
+    EXPECT_EQ(rows[11].find("build: "), 0u);
+}
+
+TEST_F(Measuring, bench_speaks_to_machines) {
+    const Result result = bench({"-p", "8", "-n", "2", "-o", "json", "-oe", "csv", "--progress"});
+    EXPECT_EQ(result.code, 0) << result.error;
+    const auto rows = nlohmann::json::parse(result.out);
+    ASSERT_EQ(rows.size(), 2u);
+    EXPECT_EQ(rows[0]["n_prompt"], 8);
+    EXPECT_EQ(rows[1]["n_gen"], 2);
+    EXPECT_EQ(rows[0]["devices"], "reference");
+    EXPECT_EQ(rows[1]["samples_ns"].size(), 2u);
+    EXPECT_TRUE(std::regex_match(rows[0]["test_time"].get<std::string>(),
+                                 std::regex(R"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)")));
+    EXPECT_NE(result.error.find("bench: benchmark 1/2: starting\n"
+                                "bench: benchmark 1/2: warmup prompt run\n"
+                                "bench: benchmark 1/2: prompt run 1/2\n"
+                                "bench: benchmark 1/2: prompt run 2/2\n"
+                                "build_commit,build_number,"),
+              std::string::npos)
+        << result.error;
+}
+
+TEST_F(Measuring, bench_runs_every_mode) {
+    const Result result = bench({"-dev", "reference,reference", "-sm", "none,layer,tensor,graph",
+                                 "-ts", "0", "-p", "4", "-n", "0", "-o", "jsonl"});
+    EXPECT_EQ(result.code, 0) << result.error;
+    EXPECT_EQ(lines(result.out).size(), 8u) << result.out;  // of two sets
+}
+
+TEST_F(Measuring, bench_errors) {
+    EXPECT_EQ(bench({"-p", "x"}).code, 1);
+    EXPECT_NE(
+        bench({"-sm", "best"})
+            .error.find(
+                "error: split mode \"best\" does not exist; choose one of none, layer, tensor, "
+                "graph\n"),
+        std::string::npos);
+    EXPECT_EQ(tandem({"bench", "--synthetic", "llama-1b"}).error,
+              "error: \"llama-1b\" is not a preset and a type, such as llama-1b:Q4_K_M\n");
+    // Rows that came before stay.
+    const Result second = bench({"-m", "/no/model.gguf", "-p", "4", "-n", "0"});
+    EXPECT_EQ(second.code, 1);
+    EXPECT_NE(second.out.find(" pp4 |"), std::string::npos);
+}
+
+TEST_F(Measuring, devices_are_listed) {
+    const Result result = tandem({"devices"});
+    EXPECT_EQ(result.code, 0);
+    EXPECT_TRUE(std::regex_match(
+        result.out, std::regex(R"(Available devices:\n  cpu: cpu, .*, \d+ threads? )"
+                               R"(\(\d+ MiB, \d+ MiB free\)\n  reference: reference, 1 thread )"
+                               R"(\(\d+ MiB, \d+ MiB free\)\n)")))
+        << result.out;
+}
+
+TEST_F(Measuring, devices_are_measured_and_planned_with) {
+    const std::string table = write_file("table.json", "").string();
+    const Result result =
+        tandem({"devices", "-dev", "reference,reference", "--measure", "-o", table});
+    EXPECT_EQ(result.code, 0) << result.error;
+    EXPECT_NE(result.out.find("\nMeasured:\n  reference: "), std::string::npos) << result.out;
+    EXPECT_NE(result.out.find("\n  reference - reference: "), std::string::npos);
+    EXPECT_NE(result.out.find("\nThe hardware allows "), std::string::npos);
+    // The table is enough for a plan; what is known is not measured again.
+    const Result plan = tandem(
+        {"plan", "-m", tiny_model().string(), "-sm", "graph", "--device-table", table, "--json"});
+    EXPECT_EQ(plan.code, 0) << plan.error;
+    EXPECT_EQ(nlohmann::json::parse(plan.out)["devices"][1]["name"], "reference");
+    const Result again = tandem(
+        {"plan", "-m", tiny_model().string(), "-sm", "graph", "-dev", "reference,reference"});
+    EXPECT_EQ(again.code, 0);
+    EXPECT_EQ(again.error, "");
+}
+
+std::string text_of(int words) {
+    std::string text;
+    for (int i = 0; i < words; ++i) text += "word " + std::string(1, char('a' + i % 26)) + " ";
+    return text;
+}
+
+Result perplexity(const std::filesystem::path& model, const std::filesystem::path& text,
+                  const Words& more) {
+    Words words{"perplexity", "-m", model.string(), "-f", text.string()};
+    words.insert(words.end(), more.begin(), more.end());
+    return tandem(words);
+}
+
+TEST_F(Measuring, perplexity_says_what_llama_perplexity_says) {
+    const auto text = write_file("text.txt", text_of(30));
+    const Result result =
+        perplexity(tiny_model(), text, {"-c", "16", "--chunks", "3", "-dev", "reference"});
+    EXPECT_EQ(result.code, 0) << result.error;
+    EXPECT_TRUE(std::regex_match(
+        result.out, std::regex(R"(\[1\]\d+\.\d{4},\[2\]\d+\.\d{4},\[3\]\d+\.\d{4},\n)"
+                               R"(Final estimate: PPL = \d+\.\d{4} \+/- \d+\.\d{5}\n)")))
+        << result.out;
+    EXPECT_NE(result.error.find("perplexity: calculating perplexity over 3 chunks, n_ctx=16, "
+                                "batch_size=2048, n_seq=3\n"),
+              std::string::npos)
+        << result.error;
+    EXPECT_TRUE(std::regex_search(
+        result.error,
+        std::regex(R"(perplexity: \d+\.\d\d seconds per pass - ETA \d+\.\d\d minutes\n)")));
+    const Result lines =
+        perplexity(tiny_model(), text,
+                   {"-c", "16", "--ppl-output-type", "1", "--chunks", "2", "-dev", "reference"});
+    EXPECT_TRUE(
+        std::regex_match(lines.out, std::regex(R"(       0  \d+\.\d{4}  \d\.\d{6}  \d\.\d{6}\n)"
+                                               R"(      16  \d+\.\d{4}  \d\.\d{6}  \d\.\d{6}\n)"
+                                               R"(Final estimate: PPL = .*\n)")))
+        << lines.out;
+}
+
+TEST_F(Measuring, perplexity_errors) {
+    const auto text = write_file("short.txt", "abc");
+    EXPECT_EQ(perplexity(tiny_model(), text, {}).error.substr(0, 6), "perple");
+    const Result few = perplexity(tiny_model(), text, {"-c", "16"});
+    EXPECT_EQ(few.code, 1);
+    EXPECT_NE(few.error.find("error: you need at least 32 tokens to evaluate perplexity with a "
+                             "context of 16: the data file you provided tokenizes to only 5 "
+                             "tokens\n"),
+              std::string::npos)
+        << few.error;
+    EXPECT_EQ(perplexity(tiny_model(), "/no/text", {}).error,
+              "error: cannot read the text /no/text\n");
+    EXPECT_EQ(tandem({"perplexity", "-m", tiny_model().string()}).error,
+              "error: no text given: name a file with -f\n");
+    EXPECT_EQ(perplexity(tiny_model(), text, {"--kl-divergence"}).error,
+              "error: option --kl-divergence is not supported: perplexity is all that is computed "
+              "from a text\n");
+}
+
+// The last number of "Final estimate: PPL = 4.1212 +/- 0.09485" but one.
+double estimate(const Result& result) {
+    const size_t at = result.out.find("PPL = ");
+    return at == std::string::npos ? 0 : std::stod(result.out.substr(at + 6));
+}
+
+struct Known {
+    const char* model;
+    const char* text;
+    const char* context;
+    double value, tolerance;
+};
+
+void expect_known(const Known& known, const Words& devices) {
+    Words more{"-c", known.context, "--chunks", "100", "-ctk", "f32", "-ctv", "f32"};
+    more.insert(more.end(), devices.begin(), devices.end());
+    const Result result = perplexity(shared(std::string("models/") + known.model + ".gguf"),
+                                     shared(std::string("texts/") + known.text), more);
+    EXPECT_EQ(result.code, 0) << result.error;
+    EXPECT_NEAR(estimate(result) / known.value, 1, known.tolerance)
+        << known.model << " " << known.text << " " << devices.back();
+}
+
+// What llama.cpp gives for 100 windows; for quantised weights other roundings differ a little.
+TEST_F(Measuring, perplexity_is_that_of_llama_perplexity) {
+    if (!std::filesystem::exists(shared("models/stories260K.gguf")))
+        GTEST_SKIP() << "needs the models of the full data set";
+    const Known stories{"stories260K", "tinystories-sample.txt", "128", 4.1212, 0.001};
+    for (const Known& known :
+         {stories, Known{"stories260K", "tinystories-sample.txt", "256", 4.4295, 0.001},
+          Known{"stories260K", "wiki.test.raw", "128", 95.9891, 0.001},
+          Known{"stories260K", "wiki.test.raw", "256", 115.7017, 0.001},
+          Known{"stories-wide-Q4_0", "tinystories-sample.txt", "128", 4.1639, 0.005},
+          Known{"stories-wide-Q4_K_M", "tinystories-sample.txt", "128", 4.1577, 0.005},
+          Known{"stories-moe-Q4_K_M", "tinystories-sample.txt", "128", 4.1838, 0.005}})
+        expect_known(known, {"-dev", "cpu"});
+    expect_known(stories, {"-dev", "cpu,cpu", "-sm", "layer"});
+    expect_known(stories, {"-dev", "cpu,cpu,cpu", "-sm", "tensor", "-ub", "100"});
+}
+
+}  // namespace
+
+}  // namespace tandem::test

@@ -1,0 +1,97 @@
+// `tandem plan` and `synth` as processes.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/process.h"
+#include "cli/tiny_model.h"
+#include "gguf/file.h"
+
+namespace tandem::test {
+
+namespace {
+
+using Words = std::vector<std::string>;
+
+Result plan(const Words& more) {
+    Words words{"plan", "-m", tiny_model().string()};
+    words.insert(words.end(), more.begin(), more.end());
+    return tandem(words);
+}
+
+TEST(Planning, prints_the_plan) {
+    const Result result = plan({"-dev", "reference,reference", "-sm", "tensor"});
+    EXPECT_EQ(result.code, 0) << result.error;
+    EXPECT_EQ(result.out.find("mode tensor\ndevice 0  reference  weights "), 0u) << result.out;
+    EXPECT_NE(result.out.find("\nblk.0-1     {0,1}  kv_heads 2 = 1 + 1, ffn 48 = 24 + 24\n"),
+              std::string::npos)
+        << result.out;
+    EXPECT_NE(result.out.find("\nall_reduce {0,1}: 4 per token, 512 B\n"), std::string::npos);
+    EXPECT_EQ(result.error, "");
+}
+
+TEST(Planning, needs_no_data) {
+    const std::string bytes = read_file(tiny_model());
+    const std::string head = write_file("head.gguf", bytes.substr(0, 40000)).string();
+    const Result result = tandem({"plan", "-m", head, "-dev", "reference", "--json"});
+    EXPECT_EQ(result.code, 0) << result.error;
+    EXPECT_EQ(nlohmann::json::parse(result.out)["blocks"], 2);
+}
+
+TEST(Planning, says_what_would_be_too_full) {
+    const std::string table = write_file("small.json", R"({"devices": [{"name": "small",
+        "free_bytes": 1000, "bytes_per_second": 1, "multiply_adds_per_second": 1}]})");
+    const Result result = plan({"--device-table", table});
+    EXPECT_EQ(result.code, 0);
+    EXPECT_NE(result.out.find(" of 1000 B free, TOO FULL by "), std::string::npos) << result.out;
+    EXPECT_EQ(result.error.find("warning: device small would be too full by "), 0u) << result.error;
+    EXPECT_NE(plan({"--device-table", table, "-dev", "reference,reference"})
+                  .error.find("has 1 devices, -dev names 2"),
+              std::string::npos);
+}
+
+TEST(Synth, writes_a_file) {
+    const std::string path = write_file("synth.gguf", "").string();
+    const Result result =
+        tandem({"synth", "qwen3-0.6b:Q4_0", "-o", path, "--layers", "1", "--seed", "3"});
+    EXPECT_EQ(result.code, 0) << result.error;
+    EXPECT_EQ(result.out, "");
+    EXPECT_EQ(result.error.find("wrote " + path + ": Qwen3 0.6B, random weights, "), 0u)
+        << result.error;
+    EXPECT_EQ(gguf::File::open(path).metadata().integer("qwen3.block_count"), 1);
+    std::filesystem::remove(path);
+}
+
+TEST(Synth, leaves_nothing_when_interrupted) {
+    const std::filesystem::path path = write_file("synth.gguf", "");
+    std::filesystem::remove(path);
+    Process process({"synth", "llama-8b:Q8_0", "-o", path.string()});
+    const std::filesystem::path unfinished = path.string() + ".incomplete";
+    for (int i = 0; i < 1000 && !std::filesystem::exists(unfinished); ++i) usleep(10000);
+    EXPECT_TRUE(std::filesystem::exists(unfinished));
+    process.interrupt();
+    const Result result = process.finish();
+    EXPECT_EQ(result.code, 130) << result.error;
+    EXPECT_EQ(result.error, "interrupted\n");
+    EXPECT_FALSE(std::filesystem::exists(path));
+    EXPECT_FALSE(std::filesystem::exists(unfinished));
+}
+
+TEST(Synth, errors) {
+    EXPECT_EQ(tandem({"synth"}).error,
+              "error: no model named: give a preset and a type, such as llama-1b:Q4_K_M\n");
+    EXPECT_EQ(tandem({"synth", "llama-1b:Q4_0"}).error,
+              "error: no file given for the model: name one with -o\n");
+    EXPECT_EQ(tandem({"synth", "gpt:Q4_0", "-o", "x"})
+                  .error.find("error: there is no preset \"gpt\": choose one of "),
+              0u);
+    EXPECT_EQ(tandem({"synth", "llama-1b:Q9", "-o", "x"})
+                  .error.find("error: there is no type \"Q9\" for weights: choose one of "),
+              0u);
+    EXPECT_NE(tandem({"synth", "--list"}).out.find("\nqwen3-30b-a3b "), std::string::npos);
+}
+
+}  // namespace
+
+}  // namespace tandem::test
