@@ -129,10 +129,11 @@ Tensor softmax_moe(Layer& layer, Tensor h, int64_t width, std::string_view activ
     Axis ffn = layer.axis("ffn", width);
     Tensor scores = softmax(linear(h, layer.weight("ffn_gate_inp", {choices}, {embd})));
     Tensor ids = top_k(scores, layer.axis("used", chosen));
-    return moe_ffn(h, ids, normalize(take(scores, ids)),
-                   layer.weight("ffn_gate_exps", {experts, ffn}, {embd}),
-                   layer.weight("ffn_up_exps", {experts, ffn}, {embd}),
-                   layer.weight("ffn_down_exps", {experts, embd}, {ffn}), activation);
+    Tensor weights = normalize(take(scores, ids));
+    Tensor gate = layer.weight("ffn_gate_exps", {experts, ffn}, {embd});
+    Tensor up = layer.weight("ffn_up_exps", {experts, ffn}, {embd});
+    Tensor down = layer.weight("ffn_down_exps", {experts, embd}, {ffn});
+    return moe_ffn(h, ids, weights, gate, up, down, activation);
 }
 
 }  // namespace tandem::model

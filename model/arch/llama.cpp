@@ -14,8 +14,9 @@ Tensor attention(Layer& layer, Tensor x) {
     Axis embd = layer.model.embd;
     Tensor h = norm(layer, x, "attn_norm", {embd});
     auto [q, k, v] = qkv(layer, h, axes);
-    Tensor mixed = attend(rotate(layer, q), rotate(layer, k), v, layer.cache(axes),
-                          1 / std::sqrt(double(d->extent)));
+    q = rotate(layer, q);
+    k = rotate(layer, k);
+    Tensor mixed = attend(q, k, v, layer.cache(axes), 1 / std::sqrt(double(d->extent)));
     return projection(layer, mixed, "attn_output", {embd}, {kv_heads, q_per_kv, d});
 }
 
