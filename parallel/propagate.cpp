@@ -86,6 +86,17 @@ class Pass {
         return nullptr;
     }
 
+    // True if all that the rule is linear in are addends of the group. What somebody has reduced
+    // already is whole: to go on with its addends would reduce it again with every sum it is in.
+    bool takes_addends(const Node& node, const Rule& rule, const Group& group) const {
+        return !rule.linear.empty() &&
+               std::all_of(rule.linear.begin(), rule.linear.end(), [&](int i) {
+                   const Tensor& input = node.inputs[size_t(i)];
+                   return reshard_.only_addends(input.value) &&
+                          includes(group, placement(input).group);
+               });
+    }
+
     void place(int number, const Node& node) {
         Rule rule = node.op->rule(node);
         const Partition* cut = choose_cut(node, rule);
@@ -93,10 +104,7 @@ class Pass {
         Group deciding = group;
         if (node.op->discrete && !cut && !uniform(group)) deciding = {group.front()};
 
-        bool stays_partial = !cut && !rule.linear.empty() &&
-                             std::all_of(rule.linear.begin(), rule.linear.end(), [&](int i) {
-                                 return placement(node.inputs[size_t(i)]).kind == Kind::Partial;
-                             });
+        bool stays_partial = !cut && takes_addends(node, rule, group);
         Group contributors;
         Compute compute{.node = number, .devices = deciding, .partition = cut};
         for (size_t i = 0; i < node.inputs.size(); ++i) {

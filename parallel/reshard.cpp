@@ -1,5 +1,7 @@
 #include "parallel/reshard.h"
 
+#include <algorithm>
+
 #include "gguf/error.h"
 
 namespace tandem::parallel {
@@ -20,6 +22,13 @@ int Reshard::add(int value, Placement placement, int view_of) {
 int Reshard::define(int value, Placement placement) {
     check(instances_[size_t(value)].empty(), "a value is defined once");
     return add(value, std::move(placement));
+}
+
+bool Reshard::only_addends(int value) const {
+    const std::vector<int>& all = instances_[size_t(value)];
+    return std::all_of(all.begin(), all.end(), [&](int instance) {
+        return placed_.instances[size_t(instance)].placement.kind == Kind::Partial;
+    });
 }
 
 // An instance that serves as it is: a copy on more devices than asked for serves, too.

@@ -19,6 +19,8 @@ class Reshard {
     // The instance that a node's result (or a value from outside) has first.
     int define(int value, Placement placement);
     int defined(int value) const { return instances_[size_t(value)].front(); }
+    // True while the value is nowhere whole.
+    bool only_addends(int value) const;
     // Adds the steps that bring the value there, if any; gives the instance.
     int bring(int value, const Placement& target);
     // Every device's part of the logits to the host.
