@@ -197,6 +197,30 @@ TEST(Propagate, a_sum_of_addends_stays_one) {
     EXPECT_EQ(adds(1), 1u);
 }
 
+// Addends of devices that the layer does not have: its weights are not there.
+TEST(Propagate, addends_of_another_group_are_reduced_to_the_layers) {
+    graph::Graph graph;
+    graph::Axis vocab = graph.axis("vocab", 8), embd = graph.axis("embd", 4);
+    graph::Tensor table =
+        graph.weight("table", gguf::DType::F32, {vocab}, {embd}, {.tensor = "table"});
+    graph::Tensor x = embed(table, graph.input("ids"));
+    graph.begin_layer(0);
+    graph::Tensor factor =
+        graph.weight("factor", gguf::DType::F32, {embd}, {}, {.tensor = "factor"});
+    graph.set_result(mul(x, factor));
+    Plan plan{.groups = {{0, 1}, {1, 2}, {1, 2}}};
+    plan.partitions.push_back({.axis = vocab, .group = {0, 1}, .bounds = {0, 4, 8}});
+    plan.anchors.resize(graph.values().size());
+    plan.anchors[size_t(table.value)] = Placement::split(&plan.partitions[0]);
+    plan.anchors[size_t(factor.value)] = Placement::replicated({1, 2});
+    EXPECT_EQ(to_string(propagate(graph, plan, equal_devices(3))),
+              "head:\n"
+              "%0:P{0,1} = embed(table:S(vocab), ids:R{0,1,2})\n"
+              "all_reduce {0,1} -> {1,2}: %0\n"
+              "%1:R{1,2} = mul(%0:R{1,2}, factor:R{1,2})\n"
+              "fetch {1} -> host: %1\n");
+}
+
 // The choice of experts is made once where devices round differently, else by everyone.
 TEST(Propagate, choices_are_broadcast_where_devices_round_differently) {
     for (const char* name : mixtures) {
