@@ -1,5 +1,6 @@
 #include "models/golden.h"
 
+#include <algorithm>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
@@ -54,25 +55,26 @@ std::vector<double> row_nmse(const std::vector<float>& x, const std::vector<floa
     return rows;
 }
 
-Evaluation evaluate(const gguf::File& file, const cli::EngineOptions& options,
-                    const std::vector<int32_t>& prompt, int steps, int64_t batch) {
-    cli::EngineOptions wanted = options;
-    wanted.model.context = int64_t(prompt.size()) + steps;
-    wanted.plan.bucket = std::min<int64_t>(batch, int64_t(prompt.size()));
-    cli::Engine engine(file, wanted);
-    parallel::Executor& executor = engine.executor();
+Evaluation evaluate(parallel::Executor& executor, const std::vector<int32_t>& prompt, int steps,
+                    int64_t batch) {
     Evaluation result;
-    auto step = [&](std::span<const int32_t> tokens, int32_t cached, std::vector<float>& logits) {
+    auto submit = [&](std::span<const int32_t> tokens, int32_t cached) {
         graph::StepInputs inputs;
         inputs.append(0, cached, tokens);
         for (size_t i = 0; i < tokens.size(); ++i) inputs.rows.push_back(int32_t(i));
-        executor.wait(executor.submit(inputs), [&](int64_t, std::span<const float> rows) {
+        return executor.submit(std::move(inputs));
+    };
+    auto wait = [&](parallel::Ticket ticket, std::vector<float>& logits) {
+        executor.wait(ticket, [&](int64_t, std::span<const float> rows) {
             logits.insert(logits.end(), rows.begin(), rows.end());
         });
     };
+    // All of the prompt is under way before the first logits are waited for.
+    std::vector<parallel::Ticket> tickets;
     for (size_t i = 0; i < prompt.size(); i += size_t(batch))
-        step(std::span(prompt).subspan(i, std::min(size_t(batch), prompt.size() - i)), int32_t(i),
-             result.logits);
+        tickets.push_back(submit(
+            std::span(prompt).subspan(i, std::min(size_t(batch), prompt.size() - i)), int32_t(i)));
+    for (parallel::Ticket ticket : tickets) wait(ticket, result.logits);
     size_t vocab = size_t(executor.vocab());
     std::vector<float> row(result.logits.end() - int64_t(vocab), result.logits.end());
     for (int i = 0; i < steps; ++i) {
@@ -80,9 +82,18 @@ Evaluation evaluate(const gguf::File& file, const cli::EngineOptions& options,
         result.greedy.push_back(best);
         result.greedy_logits.insert(result.greedy_logits.end(), row.begin(), row.end());
         row.clear();
-        if (i + 1 < steps) step({&best, 1}, int32_t(prompt.size()) + i, row);
+        if (i + 1 < steps) wait(submit({&best, 1}, int32_t(prompt.size()) + i), row);
     }
     return result;
+}
+
+Evaluation evaluate(const gguf::File& file, const cli::EngineOptions& options,
+                    const std::vector<int32_t>& prompt, int steps, int64_t batch) {
+    cli::EngineOptions wanted = options;
+    wanted.model.context = int64_t(prompt.size()) + steps;
+    wanted.plan.bucket = std::min<int64_t>(batch, int64_t(prompt.size()));
+    cli::Engine engine(file, wanted);
+    return evaluate(engine.executor(), prompt, steps, batch);
 }
 
 }  // namespace tandem::test

@@ -34,6 +34,9 @@ struct Evaluation {
     std::vector<int32_t> greedy;
 };
 // Evaluates the prompt in steps of `batch` tokens, then `steps` greedy tokens.
+Evaluation evaluate(parallel::Executor& executor, const std::vector<int32_t>& prompt, int steps,
+                    int64_t batch);
+// The same on a model loaded for it.
 Evaluation evaluate(const gguf::File& file, const cli::EngineOptions& options,
                     const std::vector<int32_t>& prompt, int steps, int64_t batch = 512);
 

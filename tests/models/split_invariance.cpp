@@ -1,0 +1,181 @@
+// No mapping can change the answer: every model under every split mode and number of devices
+// against its golden logits, and against the same model on one device of the kind.
+//
+// Another kind of device is another row of `kinds`.
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "data.h"
+#include "models/golden.h"
+
+namespace tandem::test {
+namespace {
+
+using gguf::DType;
+
+// How near answers must be: NMSE at most the larger of `exact` and `of_own` times what the
+// reference engine's own kernels make of the file.
+struct Bound {
+    double exact = 0, of_own = 0;
+    double nmse(const Golden& golden) const { return std::max(exact, of_own * golden.own_nmse); }
+};
+
+// What files store decides how far kernels that round activations may be off.
+struct Bounds {
+    Bound golden, one_device;
+    double positions = 1;  // the share of them that must be within the bounds; 1: all together
+    bool greedy = true;    // the greedy ids must be the golden ones
+};
+
+struct Kind {
+    const char* device;
+    Bounds floats;    // F32 and F16 files
+    Bounds rounded;   // BF16 and quantised files
+    Bounds mixtures;  // quantised files with experts, whose choice a rounding may change
+};
+
+constexpr Bounds exact{.golden = {1e-9}, .one_device = {1e-10}};
+constexpr Kind kinds[] = {
+    {"reference", exact, exact, exact},
+};
+
+struct Mapping {
+    const char* mode;
+    size_t devices;
+    std::vector<double> ratio;
+};
+
+// `graph` always with a ratio, so that it cuts whatever the cost.
+const Mapping mappings[] = {
+    {"layer", 1, {}},        {"layer", 2, {}},
+    {"layer", 3, {}},        {"layer", 5, {}},
+    {"layer", 2, {3, 1}},    {"layer", 3, {1, 0, 1}},
+    {"tensor", 1, {}},       {"tensor", 2, {}},
+    {"tensor", 3, {}},       {"tensor", 5, {}},
+    {"tensor", 2, {3, 1}},   {"tensor", 3, {1, 0, 1}},
+    {"graph", 1, {1}},       {"graph", 2, {1, 1}},
+    {"graph", 3, {1, 1, 1}}, {"graph", 5, {1, 1, 1, 1, 1}},
+    {"graph", 2, {3, 1}},    {"graph", 3, {1, 0, 1}},
+};
+
+std::string to_string(const Mapping& mapping) {
+    std::string text =
+        "-sm " + std::string(mapping.mode) + " on " + std::to_string(mapping.devices);
+    for (double share : mapping.ratio)
+        text += (share == mapping.ratio[0] ? " " : ",") + std::to_string(int(share));
+    return text;
+}
+
+// Copied into the tree; the others are beside it, perhaps.
+const char* const copied[] = {"llama-rope-factors", "llama-yarn-bf16", "llama-moe",
+                              "qwen3-bf16",         "qwen3moe",        "llama-q-q4_0",
+                              "llama-q-q4_k_m",     "qwen3moe-q-mxfp4"};
+const char* const beside[] = {
+    "llama-gqa",         "llama-q-iq4_nl",    "llama-q-iq4_xs",    "llama-q-q2_k",
+    "llama-q-q3_k_m",    "llama-q-q4_1",      "llama-q-q5_0",      "llama-q-q5_1",
+    "llama-q-q5_k_m",    "llama-q-q6_k",      "llama-q-q8_0",      "qwen3moe-q-iq4_xs",
+    "qwen3moe-q-mix",    "qwen3moe-q-q2_k",   "qwen3moe-q-q3_k_m", "qwen3moe-q-q4_0",
+    "qwen3moe-q-q4_k_m", "qwen3moe-q-q5_k_m", "qwen3moe-q-q8_0"};
+
+const Bounds& bounds_of(const Kind& kind, const gguf::File& file) {
+    bool floats = true, experts = false;
+    for (const gguf::TensorInfo& tensor : file.tensors()) {
+        floats = floats && (tensor.dtype == DType::F32 || tensor.dtype == DType::F16);
+        experts = experts || tensor.name.find("_exps") != std::string::npos;
+    }
+    return floats ? kind.floats : experts ? kind.mixtures : kind.rounded;
+}
+
+void expect_near(const std::vector<float>& logits, const std::vector<float>& reference,
+                 double bound, double positions, const std::string& what) {
+    if (positions == 1) {
+        EXPECT_LE(nmse(logits, reference), bound) << what;
+        return;
+    }
+    ASSERT_EQ(logits.size(), reference.size()) << what;
+    size_t rows = 0, near = 0;
+    for (double row : row_nmse(logits, reference, 512)) ++rows, near += row <= bound;
+    EXPECT_GE(double(near), positions * double(rows)) << what;
+}
+
+cli::EngineOptions options_of(const Kind& kind, const Mapping& mapping, const Golden& golden) {
+    cli::EngineOptions options;
+    options.model.key_type = options.model.value_type = DType::F32;
+    options.model.context = int64_t(golden.tokens.size() + golden.greedy.size());
+    options.devices.assign(mapping.devices, kind.device);
+    options.plan = {
+        .mode = mapping.mode, .ratio = mapping.ratio, .bucket = int64_t(golden.tokens.size())};
+    return options;
+}
+
+// Where everything lies: mappings that agree in this are one.
+std::string placement_of(const gguf::File& file, const cli::EngineOptions& options) {
+    auto blueprint = cli::make_blueprint(file, options);
+    std::string text = to_string(blueprint->placed);
+    for (const parallel::Partition& partition : blueprint->plan.partitions)
+        text += to_string(partition) + "\n";
+    return text;
+}
+
+class SplitInvariance : public ::testing::TestWithParam<std::tuple<const Kind*, std::string>> {};
+
+TEST_P(SplitInvariance, holds) {
+    auto [kind, name] = GetParam();
+    std::filesystem::path folder = test::data("fixtures");
+    if (!std::filesystem::exists(folder / (name + ".gguf"))) folder = shared("fixtures");
+    if (!std::filesystem::exists(folder / (name + ".gguf")))
+        GTEST_SKIP() << "no fixture " << name << " in " << folder;
+    Golden golden = read_golden(folder, name);
+    gguf::File file = gguf::File::open(golden.model);
+    const Bounds& bounds = bounds_of(*kind, file);
+    int64_t all = int64_t(golden.tokens.size());
+    int steps = bounds.greedy ? int(golden.greedy.size()) : 0;
+
+    std::vector<float> alone;
+    std::set<std::string> tried;
+    for (const Mapping& mapping : mappings) {
+        SCOPED_TRACE(name + " " + to_string(mapping));
+        cli::EngineOptions options = options_of(*kind, mapping, golden);
+        if (!tried.insert(placement_of(file, options)).second) continue;
+        cli::Engine engine(file, options);
+        Evaluation whole = evaluate(engine.executor(), golden.tokens, steps, all);
+        if (alone.empty()) alone = whole.logits;  // the first mapping is one device
+        expect_near(whole.logits, golden.logits, bounds.golden.nmse(golden), bounds.positions,
+                    "against the golden logits");
+        expect_near(whole.logits, alone, bounds.one_device.nmse(golden), bounds.positions,
+                    "against one device");
+        if (bounds.greedy) {
+            EXPECT_EQ(whole.greedy, golden.greedy);
+        }
+        auto again = evaluate(engine.executor(), golden.tokens, 0, all).logits;
+        EXPECT_TRUE(again == whole.logits) << "a repeated run gives other bits";
+        for (int64_t batch : {7, 1}) {
+            auto logits = evaluate(engine.executor(), golden.tokens, 0, batch).logits;
+            expect_near(logits, whole.logits, std::max(1e-9, bounds.one_device.nmse(golden)),
+                        bounds.positions, "in steps of " + std::to_string(batch));
+        }
+    }
+    RecordProperty("mappings", int(tried.size()));
+}
+
+std::vector<std::tuple<const Kind*, std::string>> parameters() {
+    std::vector<std::tuple<const Kind*, std::string>> all;
+    for (const Kind& kind : kinds) {
+        for (const char* name : copied) all.emplace_back(&kind, name);
+        for (const char* name : beside) all.emplace_back(&kind, name);
+    }
+    return all;
+}
+
+std::string name_of(const ::testing::TestParamInfo<SplitInvariance::ParamType>& info) {
+    std::string name = std::get<0>(info.param)->device + ("_" + std::get<1>(info.param));
+    for (char& c : name)
+        if (!std::isalnum(static_cast<unsigned char>(c))) c = '_';
+    return name;
+}
+
+INSTANTIATE_TEST_SUITE_P(Fixtures, SplitInvariance, ::testing::ValuesIn(parameters()), name_of);
+
+}  // namespace
+}  // namespace tandem::test
