@@ -1,7 +1,6 @@
 #include "parallel/apportion.h"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 
 #include "gguf/error.h"
@@ -10,22 +9,26 @@ namespace tandem::parallel {
 
 namespace {
 
-// Nearest positions to the running sums of the wishes.
-std::vector<int64_t> round_sums(const Cut& cut, const std::vector<double>& wishes,
-                                const std::vector<double>& shares) {
-    int64_t extent = cut.extent();
-    // The last device with a share ends at the extent, whatever was rounded before.
-    size_t last = shares.size() - 1;
-    while (last > 0 && shares[last] == 0) --last;
-    std::vector<int64_t> bounds{0};
-    double sum = 0;
-    for (size_t i = 0; i < shares.size(); ++i) {
-        sum += wishes[i];
-        int64_t nearest = int64_t(std::floor(sum / double(cut.grain) + 0.5)) * cut.grain;
-        if (shares[i] == 0) nearest = bounds.back();
-        if (i >= last) nearest = extent;
-        bounds.push_back(std::clamp(nearest, bounds.back(), extent));
+// Unit by unit, each to the device that lacks most of its wish. Whatever was carried, nobody has
+// more than its share rounded up: the others would wait for it.
+std::vector<int64_t> deal(const Cut& cut, const std::vector<double>& wishes,
+                          const std::vector<double>& shares) {
+    int64_t units = (cut.extent() + cut.grain - 1) / cut.grain;
+    std::vector<int64_t> has(shares.size(), 0);
+    for (int64_t unit = 0; unit < units; ++unit) {
+        size_t next = shares.size();
+        double most = -std::numeric_limits<double>::infinity();
+        for (size_t i = 0; i < shares.size(); ++i) {
+            double lacks = wishes[i] / double(cut.grain) - double(has[i]);
+            if (lacks > most && double(has[i]) < shares[i] * double(units) - 1e-9)
+                next = i, most = lacks;
+        }
+        check(next < shares.size(), "the shares add up to 1");
+        ++has[next];
     }
+    std::vector<int64_t> bounds{0};
+    for (int64_t count : has)
+        bounds.push_back(std::min(bounds.back() + count * cut.grain, cut.extent()));
     return bounds;
 }
 
@@ -76,7 +79,7 @@ std::vector<int64_t> apportion(const Cut& cut, const std::vector<double>& shares
     for (size_t i = 0; i < shares.size(); ++i)
         wishes[i] = shares[i] == 0 ? 0 : (shares[i] + carry[i]) * extent;
     std::vector<int64_t> bounds =
-        cut.inner ? search(cut, wishes, shares) : round_sums(cut, wishes, shares);
+        cut.inner ? search(cut, wishes, shares) : deal(cut, wishes, shares);
     for (size_t i = 0; i < shares.size(); ++i)
         carry[i] += shares[i] - double(bounds[i + 1] - bounds[i]) / extent;
     return bounds;
