@@ -336,10 +336,11 @@ Choice choose_by_cost(const Question& question) {
             double& price = search.costs.prices()[i];
             price = std::max(step, 2 * price);
         }
-        if (fits) break;
+        if (fits) return choice;
         choice = search.choose();
     }
-    return choice;
+    // Where layers are alike and exchanges dear, any prices put all of them on one device.
+    return choose_by_layers(question);
 }
 
 }  // namespace tandem::parallel

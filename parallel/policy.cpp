@@ -55,6 +55,8 @@ bool tied(const Question& question) {
     return false;
 }
 
+}  // namespace
+
 // Blocks in runs, as many on each device as its share; the embedding with the first of them, the
 // head with the last. A tied table is one part, so its two layers stay together on the first.
 Choice choose_by_layers(const Question& question) {
@@ -74,6 +76,8 @@ Choice choose_by_layers(const Question& question) {
     groups.push_back(tied(question) ? first : last);
     return whole(question, std::move(groups));
 }
+
+namespace {
 
 // Every part over all devices by one ratio.
 Choice choose_by_ratio(const Question& question) {

@@ -47,6 +47,8 @@ std::span<const Policy> policies();
 // Throws Error naming the modes that exist.
 const Policy& find_policy(std::string_view name);
 
+// The choice of mode `layer`: whole layers, by memory.
+Choice choose_by_layers(const Question& question);
 // The choice of mode `graph`: least seconds by the device table (parallel/cost.cpp).
 Choice choose_by_cost(const Question& question);
 
