@@ -16,9 +16,9 @@ class Folder {
   public:
     Folder() {
         const auto* test = ::testing::UnitTest::GetInstance()->current_test_info();
-        path_ = std::filesystem::path(::testing::TempDir()) /
-                (std::string("tandem_") + test->test_suite_name() + "_" + test->name() + "_" +
-                 std::to_string(::getpid()));
+        std::string name = "tandem_";
+        if (test) name += std::string(test->test_suite_name()) + "_" + test->name() + "_";
+        path_ = std::filesystem::path(::testing::TempDir()) / (name + std::to_string(::getpid()));
         std::filesystem::create_directories(path_);
     }
     ~Folder() { std::filesystem::remove_all(path_); }

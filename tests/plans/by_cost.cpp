@@ -1,0 +1,116 @@
+// Mode `graph` where the right answer is known beforehand.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "models.h"
+#include "parallel/part.h"
+
+namespace tandem::test {
+namespace {
+
+using namespace parallel;
+
+constexpr const char* checkpoints[] = {"llama-8b-q4_k_m", "qwen3-30b-a3b-q4_k_m"};
+
+DeviceTable table_of(size_t devices, Link link) {
+    DeviceTable table = equal_devices(devices);
+    table.links.assign(devices, std::vector<Link>(devices, link));
+    return table;
+}
+
+void with_plan(const char* model, const DeviceTable& table,
+               const std::function<void(const Planned&)>& use) {
+    with_model(model, [&](const gguf::File& file) {
+        use(plan_model(file, table, {.mode = "graph", .bucket = 512, .context = 4096}));
+    });
+}
+
+TEST(ByCost, free_exchanges_cut_everything) {
+    for (const char* model : checkpoints)
+        for (size_t devices : {2, 3}) {
+            DeviceTable table = table_of(devices, {});
+            with_plan(model, table, [&](const Planned& planned) {
+                auto parts = find_parts(*planned.graph, find_policy("graph").divides);
+                ASSERT_EQ(planned.plan.partitions.size(), parts.size()) << model;
+                for (const Partition& partition : planned.plan.partitions)
+                    EXPECT_EQ(partition.owners().size(), devices) << to_string(partition);
+                for (const Group& group : planned.plan.groups) EXPECT_EQ(group.size(), devices);
+            });
+        }
+}
+
+TEST(ByCost, exchanges_of_a_second_leave_everything_whole) {
+    for (const char* model : checkpoints)
+        for (size_t devices : {2, 3, 8})
+            with_plan(model, table_of(devices, {.seconds = 1}), [&](const Planned& planned) {
+                EXPECT_TRUE(planned.plan.partitions.empty());
+                EXPECT_EQ(exchanges(planned.placed).size(), 1u) << "only the logits move";
+            });
+}
+
+// Where one exchange saves less than it costs, bytes that cost much are enough to stay whole, too.
+TEST(ByCost, a_slow_wire_leaves_everything_whole) {
+    for (const char* model : checkpoints)
+        with_plan(model, table_of(2, {.bytes_per_second = 1}),
+                  [&](const Planned& planned) { EXPECT_TRUE(planned.plan.partitions.empty()); });
+}
+
+TEST(ByCost, shares_follow_the_speed) {
+    DeviceTable table = table_of(2, {});
+    table.devices[1].bytes_per_second *= 3;
+    table.devices[1].multiply_adds_per_second *= 3;
+    for (const char* model : checkpoints)
+        with_plan(model, table, [&](const Planned& planned) {
+            auto parts = find_parts(*planned.graph, find_policy("graph").divides);
+            ASSERT_EQ(planned.plan.partitions.size(), parts.size());
+            double first = 0, all = 0;
+            for (size_t i = 0; i < parts.size(); ++i) {
+                const Partition& partition = planned.plan.partitions[i];
+                int64_t extent = partition.bounds.back(), grain = 1;
+                for (const Cut& cut : parts[i].cuts)
+                    if (cut.axis == partition.axis && cut.inner == partition.inner)
+                        grain = cut.grain;
+                EXPECT_LE(std::abs(partition.bounds[1] - extent / 4.0), double(grain))
+                    << to_string(partition);
+                first += double(partition.bounds[1]) / double(extent);
+                all += 1;
+            }
+            EXPECT_NEAR(first / all, 0.25, 0.005) << model;
+        });
+}
+
+// A device that is the faster by far takes it all, if an exchange costs more than it saves.
+TEST(ByCost, the_fastest_takes_what_stays_whole) {
+    DeviceTable table = table_of(3, {.seconds = 1});
+    table.devices[1].bytes_per_second *= 2;
+    table.devices[1].multiply_adds_per_second *= 2;
+    with_plan(checkpoints[0], table, [&](const Planned& planned) {
+        for (const Group& group : planned.plan.groups) EXPECT_EQ(group, Group{1});
+    });
+}
+
+TEST(ByCost, memory_is_a_bound) {
+    for (const char* model : checkpoints)
+        for (double seconds : {0.0, 1e-5, 1.0}) {
+            DeviceTable table = table_of(4, {.seconds = seconds});
+            double needed = 0;
+            with_plan(model, table, [&](const Planned& planned) {
+                for (int64_t bytes : weight_bytes(*planned.graph, planned.plan, table))
+                    needed += double(bytes);
+            });
+            // Twice as much as is needed, all together; no two devices are alike.
+            for (size_t i = 0; i < 4; ++i)
+                table.devices[i].free_bytes = int64_t(needed * 2 * double(i + 1) / 10);
+            with_plan(model, table, [&](const Planned& planned) {
+                std::vector<int64_t> weights = weight_bytes(*planned.graph, planned.plan, table);
+                std::vector<int64_t> states = state_bytes(*planned.graph, planned.plan, table);
+                for (size_t i = 0; i < 4; ++i)
+                    EXPECT_LE(weights[i] + states[i], table.devices[i].free_bytes)
+                        << model << ", device " << i << ", " << seconds << " s";
+            });
+        }
+}
+
+}  // namespace
+}  // namespace tandem::test
