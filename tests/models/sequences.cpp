@@ -1,0 +1,76 @@
+// Several sequences in one step, each in a cache of its own, some with tokens cached already.
+#include <gtest/gtest.h>
+
+#include "data.h"
+#include "models/golden.h"
+
+namespace tandem::test {
+namespace {
+
+struct Piece {
+    int32_t slot;
+    size_t begin, end;  // of the fixture's prompt
+};
+
+// Evaluates the pieces of a step; gives all their logits, piece after piece.
+std::vector<float> step(parallel::Executor& executor, const std::vector<int32_t>& tokens,
+                        const std::vector<Piece>& pieces) {
+    graph::StepInputs inputs;
+    for (const Piece& piece : pieces)
+        inputs.append(piece.slot, int32_t(piece.begin),
+                      std::span(tokens).subspan(piece.begin, piece.end - piece.begin));
+    for (int32_t row = 0; row < int32_t(inputs.tokens()); ++row) inputs.rows.push_back(row);
+    std::vector<float> logits;
+    executor.wait(executor.submit(std::move(inputs)),
+                  [&](int64_t first, std::span<const float> rows) {
+                      EXPECT_EQ(first * executor.vocab(), int64_t(logits.size()));
+                      logits.insert(logits.end(), rows.begin(), rows.end());
+                  });
+    return logits;
+}
+
+std::vector<float> golden_rows(const Golden& golden, const std::vector<Piece>& pieces) {
+    size_t vocab = golden.logits.size() / golden.tokens.size();
+    std::vector<float> rows;
+    for (const Piece& piece : pieces)
+        rows.insert(rows.end(), golden.logits.begin() + int64_t(piece.begin * vocab),
+                    golden.logits.begin() + int64_t(piece.end * vocab));
+    return rows;
+}
+
+TEST(Sequences, share_a_step) {
+    // More rows than one run of the head takes; the second step goes on with a sequence.
+    const std::vector<std::vector<Piece>> steps{
+        {{2, 0, 20}, {0, 0, 48}, {1, 0, 1}}, {{1, 1, 30}, {2, 20, 48}}, {{0, 40, 48}}};
+    struct Mapping {
+        const char* mode;
+        std::vector<std::string> devices;
+        double bound;
+    };
+    for (const char* name : {"llama-rope-factors", "qwen3moe"}) {
+        Golden golden = read_golden(test::data("fixtures"), name);
+        gguf::File file = gguf::File::open(golden.model);
+        for (const auto& [mode, devices, bound] :
+             {Mapping{"none", {"reference"}, 1e-9},
+              Mapping{"tensor", {"reference", "reference", "reference"}, 1e-9},
+              Mapping{"layer", {"reference", "reference"}, 1e-9},
+              Mapping{"tensor", {"cpu", "cpu"}, 1e-5}}) {
+            cli::EngineOptions options;
+            options.model = {.context = 48,
+                             .slots = 3,
+                             .key_type = gguf::DType::F32,
+                             .value_type = gguf::DType::F32};
+            options.devices = devices;
+            options.plan = {.mode = mode, .bucket = 80};
+            cli::Engine engine(file, options);
+            for (const auto& pieces : steps)
+                EXPECT_LE(nmse(step(engine.executor(), golden.tokens, pieces),
+                               golden_rows(golden, pieces)),
+                          bound)
+                    << name << " -sm " << mode << " on " << devices[0];
+        }
+    }
+}
+
+}  // namespace
+}  // namespace tandem::test
