@@ -62,8 +62,7 @@ embedding   {0,1}  vocab 128256 = 64128 + 64128
 blk.0-15    {0,1}  kv_heads 8 = 4 + 4, ffn 8192 = 4096 + 4096
 head        {0,1}  vocab 128256 = 64128 + 64128
 whole       {0,1}  34 weights, 264.1 KiB on each
-all_reduce {0,1}: 32 per token, 256 KiB
-all_reduce {0,1}: 1 per row, 8 KiB
+all_reduce {0,1}: 33 per token, 264 KiB
 fetch {0,1} -> host: 1 per row, 501 KiB
 )");
 }
@@ -118,7 +117,7 @@ TEST(PlanJson, says_the_same) {
     EXPECT_EQ(json["whole"].dump(), R"([{"group":[0,1],"weights":34,"bytes":270464}])");
     EXPECT_EQ(json["exchanges"]["per_token"].dump(),
               R"([{"kind":"all_reduce","sources":[0,1],"receivers":[0,1],"to_host":false,)"
-              R"("count":32,"bytes":262144}])");
+              R"("count":33,"bytes":270336}])");
 }
 
 // A mixture reads the experts that a token uses, a tied table once.
