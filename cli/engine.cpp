@@ -28,7 +28,8 @@ DeviceTable table_of(const std::vector<std::unique_ptr<kernels::Device>>& device
         table = read_device_table(*options.device_table);
         if (!devices.empty() && table.size() != devices.size())
             throw Error("device table " + options.device_table->string() + " has " +
-                        std::to_string(table.size()) + " devices, -dev names " +
+                        std::to_string(table.size()) +
+                        (table.size() == 1 ? " device" : " devices") + ", -dev names " +
                         std::to_string(devices.size()));
     } else if (needs_speeds(options)) {
         table = speeds_of({options.devices, options.threads, options.cache}, false,

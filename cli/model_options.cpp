@@ -34,7 +34,9 @@ constexpr Option device_list[] = {
     {"-sm, --split-mode", "MODE",
      "none: one device; layer: whole layers on one device each; tensor: every layer over all "
      "devices by one ratio; graph: every part where it costs least (default: layer)"},
-    {"-ts, --tensor-split", "RATIO", "shares of the devices, 3,1 or 3/1 (default: by free memory)"},
+    {"-ts, --tensor-split", "RATIO",
+     "shares of the devices, 3,1 or 3/1 (default: by free memory in mode layer, equal in tensor, "
+     "what costs least in graph)"},
     {"-mg, --main-gpu", "N", "the device of split mode none, counted from 0 (default: 0)"},
     {"--device-table", "FILE", "what the devices hold and how fast they are, instead of measuring"},
     {"--reduce-type", "TYPE",

@@ -20,8 +20,10 @@ namespace {
 void require_sensible(const DeviceTable& table, const PlanOptions& options) {
     if (table.size() == 0) throw Error("no device to run on: name at least one with -dev");
     if (options.main_device < 0 || options.main_device >= int(table.size()))
-        throw Error("-mg " + std::to_string(options.main_device) + ": there are " +
-                    std::to_string(table.size()) + " devices, counted from 0");
+        throw Error("-mg " + std::to_string(options.main_device) + ": there " +
+                    (table.size() == 1 ? "is 1 device"
+                                       : "are " + std::to_string(table.size()) + " devices") +
+                    ", counted from 0");
     if (options.ratio.empty()) return;
     if (options.ratio.size() != table.size())
         throw Error("-ts has " + std::to_string(options.ratio.size()) + " shares for " +

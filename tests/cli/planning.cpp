@@ -27,7 +27,7 @@ TEST(Planning, prints_the_plan) {
     EXPECT_NE(result.out.find("\nblk.0-1     {0,1}  kv_heads 2 = 1 + 1, ffn 48 = 24 + 24\n"),
               std::string::npos)
         << result.out;
-    EXPECT_NE(result.out.find("\nall_reduce {0,1}: 4 per token, 512 B\n"), std::string::npos);
+    EXPECT_NE(result.out.find("\nall_reduce {0,1}: 5 per token, 640 B\n"), std::string::npos);
     EXPECT_EQ(result.error, "");
 }
 
@@ -47,7 +47,7 @@ TEST(Planning, says_what_would_be_too_full) {
     EXPECT_NE(result.out.find(" of 1000 B free, TOO FULL by "), std::string::npos) << result.out;
     EXPECT_EQ(result.error.find("warning: device small would be too full by "), 0u) << result.error;
     EXPECT_NE(plan({"--device-table", table, "-dev", "reference,reference"})
-                  .error.find("has 1 devices, -dev names 2"),
+                  .error.find("has 1 device, -dev names 2"),
               std::string::npos);
 }
 
