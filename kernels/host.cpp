@@ -3,6 +3,7 @@
 #include <sched.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <fstream>
 #include <string>
 #include <thread>
@@ -43,6 +44,19 @@ std::vector<int> usable_cores() {
         for (unsigned core = 0; core < std::max(1u, std::thread::hardware_concurrency()); ++core)
             cores.push_back(int(core));
     return cores;
+}
+
+void pin_to(int core) {
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    CPU_SET(core, &set);
+    sched_setaffinity(0, sizeof set, &set);
+}
+
+void spin_pause() {
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#endif
 }
 
 }  // namespace tandem::kernels

@@ -33,7 +33,7 @@ void clear(cpu::Team& team, Buffer& buffer) {
     team.run([&](const Worker& worker) {
         int64_t first, last;
         worker.share(buffer.bytes(), first, last);
-        std::memset(buffer.data() + first, 0, size_t(last - first));
+        if (first < last) std::memset(buffer.data() + first, 0, size_t(last - first));
     });
 }
 

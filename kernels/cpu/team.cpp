@@ -1,10 +1,10 @@
 #include "kernels/cpu/team.h"
 
-#include <sched.h>
-
 #include <chrono>
 #include <exception>
 #include <utility>
+
+#include "kernels/host.h"
 
 namespace tandem::kernels::cpu {
 
@@ -13,12 +13,6 @@ namespace {
 // Longer than a launch's members differ, shorter than a time slice.
 constexpr auto spin_time = std::chrono::microseconds(100);
 
-void relax() {
-#if defined(__x86_64__)
-    __builtin_ia32_pause();
-#endif
-}
-
 // Waits until the number is no longer `old`.
 void wait_while(const std::atomic<uint32_t>& number, uint32_t old, bool spin) {
     if (spin) {
@@ -26,19 +20,12 @@ void wait_while(const std::atomic<uint32_t>& number, uint32_t old, bool spin) {
         do {
             for (int i = 0; i < 64; ++i) {
                 if (number.load(std::memory_order_acquire) != old) return;
-                relax();
+                spin_pause();
             }
         } while (std::chrono::steady_clock::now() < until);
     }
     while (number.load(std::memory_order_acquire) == old)
         number.wait(old, std::memory_order_acquire);
-}
-
-void pin(int core) {
-    cpu_set_t set;
-    CPU_ZERO(&set);
-    CPU_SET(core, &set);
-    sched_setaffinity(0, sizeof set, &set);  // best effort: a container may forbid it
 }
 
 }  // namespace
@@ -80,7 +67,7 @@ void Team::call(int index) {
 }
 
 void Team::serve(int index) {
-    pin(cores_[size_t(index)]);
+    pin_to(cores_[size_t(index)]);
     for (uint32_t seen = 0;; ++seen) {
         wait_while(round_, seen, !shared_);
         if (stopping_.load()) return;
@@ -92,7 +79,7 @@ void Team::serve(int index) {
 
 void Team::pin_caller() {
     if (pinned_ == std::this_thread::get_id()) return;
-    pin(cores_[0]);
+    pin_to(cores_[0]);
     pinned_ = std::this_thread::get_id();
 }
 

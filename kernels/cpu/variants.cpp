@@ -2,14 +2,12 @@
 
 namespace tandem::kernels::cpu {
 
-#if defined(__x86_64__)
 namespace avx512 {
 const Isa& isa();
 }
 namespace avx2 {
 const Isa& isa();
 }
-#endif
 namespace portable {
 const Isa& isa();
 }
