@@ -83,6 +83,9 @@ constexpr std::string_view end_texts[] = {
 constexpr std::string_view shown_texts[] = {"<|channel|>", "<|message|>", "<|start|>",
                                             "<|constrain|>"};
 
+// Converters write -1, as u32 too, for a role that no token has.
+bool is_nobody(int64_t id) { return id == -1 || id == int64_t(UINT32_MAX); }
+
 // The token that the file names for a role, if it does and has such a token.
 std::optional<int32_t> named_id(const gguf::Metadata& metadata, const Role& role,
                                 const std::string& file, const Vocabulary& vocabulary,
@@ -92,7 +95,7 @@ std::optional<int32_t> named_id(const gguf::Metadata& metadata, const Role& role
         if (name.empty()) continue;
         const std::string key = "tokenizer.ggml." + std::string(name) + "_token_id";
         const auto id = metadata.integer(key);
-        if (!id) continue;
+        if (!id || is_nobody(*id)) continue;
         if (vocabulary.has(*id)) {
             named = static_cast<int32_t>(*id);
         } else {

@@ -67,6 +67,16 @@ TEST(SpecialIds, an_id_without_a_token_is_ignored_with_a_warning) {
               "ignored");
 }
 
+TEST(SpecialIds, minus_one_says_that_no_token_has_the_role) {
+    auto metadata = bpe({{"a"}});
+    metadata.set_u32("tokenizer.ggml.padding_token_id", 4294967295);
+    metadata.set_u32("tokenizer.ggml.seperator_token_id", 4294967295);
+    const Tokenizer tokenizer(metadata, "small");
+    EXPECT_EQ(tokenizer.padding(), std::nullopt);
+    EXPECT_EQ(tokenizer.special_ids().separator, std::nullopt);
+    EXPECT_TRUE(tokenizer.warnings().empty());
+}
+
 TEST(SpecialIds, roles_are_found_by_their_texts) {
     const Tokenizer tokenizer(
         bpe(controls({"<eos>", "<EOT>", "<|im_end|>", "<|eom_id|>", "<fim_prefix>",
