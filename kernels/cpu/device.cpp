@@ -154,12 +154,12 @@ void CpuDevice::play(Recording& recording, uint64_t, uint64_t) {
 }
 
 Limits CpuDevice::measure_limits() {
-    constexpr int64_t bytes = int64_t(1) << 29, rounds = 20'000'000;
+    constexpr int64_t bytes = int64_t(1) << 29, rounds = 1'000'000;
     Buffer memory(bytes);
     clear(team_, memory);
     std::atomic<uint64_t> sink = 0;  // keeps the work from being left out
     Limits best;
-    for (int repetition = 0; repetition < 3; ++repetition) {
+    for (int repetition = 0; repetition < 5; ++repetition) {
         auto start = std::chrono::steady_clock::now();
         team_.run([&](const Worker& worker) {
             int64_t first, last;
@@ -170,9 +170,8 @@ Limits CpuDevice::measure_limits() {
         best.bytes_per_second =
             std::max(best.bytes_per_second, double(bytes) / seconds_since(start));
         start = std::chrono::steady_clock::now();
-        team_.run(
-            [&](const Worker&) { sink += uint64_t(uint32_t(isa_.integer_work(rounds / 10))); });
-        double products = double(rounds / 10) * double(isa_.integer_products()) * team_.size();
+        team_.run([&](const Worker&) { sink += uint64_t(uint32_t(isa_.integer_work(rounds))); });
+        double products = double(rounds) * double(isa_.integer_products()) * team_.size();
         best.multiply_adds_per_second =
             std::max(best.multiply_adds_per_second, products / seconds_since(start));
     }

@@ -16,19 +16,22 @@ uint64_t stream(const uint8_t* memory, int64_t count) {
     return uint64_t(uint32_t(sum(add(add(sums[0], sums[1]), add(sums[2], sums[3])))));
 }
 
-// Independent sums, as many as hide the latency of one instruction.
-constexpr int chains = 12;
-int64_t integer_products() { return int64_t(chains) * lanes * 4; }
+// Independent sums, as many as hide the latency of one instruction, and products of each in a
+// round.
+constexpr int chains = 12, length = 4;
+int64_t integer_products() { return int64_t(chains) * length * lanes * 4; }
 
 int32_t integer_work(int64_t rounds) {
     I sums[chains];
     for (int k = 0; k < chains; ++k) sums[k] = splat(k);
-    int8_t quad[4] = {1, 2, 3, 4};
-    I codes = splat_bytes(3), other = splat_quad(quad);
+    int32_t factors = 0x04030201;
     for (int64_t round = 0; round < rounds; ++round) {
-        for (I& sum : sums) sum = dot(sum, codes, other);
-        // Keeps the compiler from folding the rounds.
-        asm volatile("" ::: "memory");
+        asm volatile("" : "+r"(factors));  // keeps the compiler from folding the rounds
+        I codes = splat_bytes(3), other = splat(factors);
+#pragma GCC unroll 4
+        for (int i = 0; i < length; ++i)
+#pragma GCC unroll 12
+            for (int k = 0; k < chains; ++k) sums[k] = dot(sums[k], codes, other);
     }
     I total = sums[0];
     for (int k = 1; k < chains; ++k) total = add(total, sums[k]);
