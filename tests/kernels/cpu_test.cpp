@@ -137,17 +137,26 @@ INSTANTIATE_TEST_SUITE_P(Plain, EveryType, testing::ValuesIn(other_types),
                          [](const auto& test) { return std::string(gguf::name(test.param)); });
 
 TEST(Cpu, ExpertsOfMixedTypes) {
-    SmallModel model;
-    Axis embd = model.axis("embd", 256), ffn = model.axis("ffn", 256);
-    Axis experts = model.axis("experts", 4), choices = model.axis("choices", 4);
-    Tensor x = model.activation("x", {embd});
-    Tensor scores = softmax(model.activation("scores", {choices}));
-    Tensor ids = top_k(scores, model.axis("used", 3));
-    model.finish(moe_ffn(x, ids, take(scores, ids),
-                         model.weight("gate", DType::Q4_K, {experts, ffn}, {embd}, 0.06f),
-                         model.weight("up", DType::BF16, {experts, ffn}, {embd}, 0.06f),
-                         model.weight("down", DType::Q5_1, {experts, embd}, {ffn}, 0.06f), "gelu"));
-    expect_close(model, {test::random_step(0, 11)}, 1e-3);
+    struct Types {
+        DType gate, up, down;
+    };
+    // Among them types of one block size of which only one has a kernel of its own.
+    for (Types types : {Types{DType::Q4_K, DType::BF16, DType::Q5_1},
+                        {DType::TQ2_0, DType::Q4_K, DType::Q4_K},
+                        {DType::Q4_K, DType::TQ2_0, DType::TQ1_0}}) {
+        SmallModel model;
+        Axis embd = model.axis("embd", 256), ffn = model.axis("ffn", 256);
+        Axis experts = model.axis("experts", 4), choices = model.axis("choices", 4);
+        Tensor x = model.activation("x", {embd});
+        Tensor scores = softmax(model.activation("scores", {choices}));
+        Tensor ids = top_k(scores, model.axis("used", 3));
+        model.finish(moe_ffn(x, ids, take(scores, ids),
+                             model.weight("gate", types.gate, {experts, ffn}, {embd}, 0.06f),
+                             model.weight("up", types.up, {experts, ffn}, {embd}, 0.06f),
+                             model.weight("down", types.down, {experts, embd}, {ffn}, 0.06f),
+                             "gelu"));
+        expect_close(model, {test::random_step(0, 11)}, 1e-3);
+    }
 }
 
 // Heads that are batched, and operands of which only the last axis is contracted.

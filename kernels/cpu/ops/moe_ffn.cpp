@@ -74,18 +74,21 @@ struct MoeFfn {
         return reinterpret_cast<T*>(scratch + offset);
     }
     int64_t tokens() const { return live_count(x_view, site.inputs()); }
+    // The block of the form in which a matrix reads its operand; 0: f32 rows.
+    static int64_t block_read_by(const HeldMatrix& matrix) {
+        return matrix.packed ? form_block(matrix.dtype) : 0;
+    }
+    bool one_form_for_both() const { return block_read_by(up) == block_read_by(gate); }
 
     void run(const Worker& worker) const {
         if (worker.index == 0) order_choices();
         prepare(x, tokens(), gate, room.gate_x, worker);
-        if (form_block(up.dtype) != form_block(gate.dtype))
-            prepare(x, tokens(), up, room.up_x, worker);
+        if (!one_form_for_both()) prepare(x, tokens(), up, room.up_x, worker);
         worker.barrier->wait();
         each_expert([&](int64_t expert, int64_t first, int64_t count) {
             hidden_product(gate, room.gate_x, room.hidden_gate, expert, first, count, worker);
-            bool same_form = form_block(up.dtype) == form_block(gate.dtype);
-            hidden_product(up, same_form ? room.gate_x : room.up_x, room.hidden_up, expert, first,
-                           count, worker);
+            hidden_product(up, one_form_for_both() ? room.gate_x : room.up_x, room.hidden_up,
+                           expert, first, count, worker);
         });
         worker.barrier->wait();
         activate(worker);
@@ -131,7 +134,7 @@ struct MoeFfn {
     // Rows in the form that a matrix reads; nothing to do for f32.
     void prepare(const Rows& rows, int64_t count, const HeldMatrix& reader, int64_t to,
                  const Worker& worker) const {
-        int64_t block = reader.packed ? form_block(reader.dtype) : 0;
+        int64_t block = block_read_by(reader);
         if (block == 0) return;
         int64_t first, last, bytes = q8_row(rows.length, block).bytes;
         worker.share(count, first, last);
@@ -146,7 +149,7 @@ struct MoeFfn {
                         .x_rows = at<const int32_t>(room.token) + first,
                         .y = at<float>(to) + first * room.ffn,
                         .y_stride = room.ffn};
-        int64_t block = matrix.packed ? form_block(matrix.dtype) : 0;
+        int64_t block = block_read_by(matrix);
         product.x = block ? at<const uint8_t>(form) : reinterpret_cast<const uint8_t*>(x.data);
         product.x_stride = block ? q8_row(room.embd, block).bytes : x.stride * 4;
         worker.share(matrix.groups(), product.first_group, product.last_group);
@@ -157,7 +160,7 @@ struct MoeFfn {
         int64_t first, last, choices = at<const int32_t>(room.offset)[room.experts];
         worker.share(choices, first, last);
         auto combine = silu ? site.isa.silu_mul : site.isa.gelu_mul;
-        int64_t block = down.packed ? form_block(down.dtype) : 0;
+        int64_t block = block_read_by(down);
         int64_t bytes = block ? q8_row(room.ffn, block).bytes : 0;
         for (int64_t i = first; i < last; ++i) {
             float* row = at<float>(room.hidden_gate) + i * room.ffn;
@@ -178,7 +181,7 @@ struct MoeFfn {
     }
 
     void down_product(int64_t expert, int64_t first, int64_t count, const Worker& worker) const {
-        int64_t block = down.packed ? form_block(down.dtype) : 0;
+        int64_t block = block_read_by(down);
         int64_t stride = block ? q8_row(room.ffn, block).bytes : room.ffn * 4;
         Product product{
             .x = at<const uint8_t>(block ? room.hidden : room.hidden_gate) + first * stride,
