@@ -25,10 +25,8 @@ void head(Builder& model, Tensor x) {
 
 Rope rope_parameters(const Builder& model, bool halves) {
     const Hyperparameters& keys = model.keys;
-    int64_t heads = keys.of_layer("attention.head_count", 0);
-    int64_t d =
-        keys.integer("attention.key_length", model.embd->extent / std::max<int64_t>(1, heads));
-    Rope rope{.dims = int(keys.integer("rope.dimension_count", d)),
+    int64_t d = model.head_size();
+    Rope rope{.dims = int(keys.extent("rope.dimension_count", d)),
               .base = keys.real("rope.freq_base", 10000),
               .halves = halves};
     if (rope.dims < 2 || rope.dims % 2 != 0 || rope.dims > d)
@@ -80,12 +78,12 @@ Tensor projection(Layer& layer, Tensor x, std::string_view name, const Shape& ro
 
 Projections qkv(Layer& layer, Tensor h, const AttentionAxes& axes) {
     Shape query{axes.kv_heads, axes.q_per_kv, axes.d}, key{axes.kv_heads, axes.d};
-    Shape columns{layer.model.embd};
+    Shape value{axes.kv_heads, axes.dv}, columns{layer.model.embd};
     if (!layer.has("attn_qkv.weight"))
         return {projection(layer, h, "attn_q", query, columns),
                 projection(layer, h, "attn_k", key, columns),
-                projection(layer, h, "attn_v", key, columns)};
-    Layout parts({}, {Layout(query), Layout(key), Layout(key)});
+                projection(layer, h, "attn_v", value, columns)};
+    Layout parts({}, {Layout(query), Layout(key), Layout(value)});
     auto weights = layer.model.weights(layer.path("attn_qkv.weight"), parts, columns);
     Projections all{linear(h, weights[0]), linear(h, weights[1]), linear(h, weights[2])};
     if (layer.has("attn_qkv.bias")) {
@@ -101,13 +99,13 @@ Tensor rotate(Layer& layer, Tensor x) {
 
 Tensor qk_normed_attention(Layer& layer, Tensor x) {
     AttentionAxes axes = layer.attention_axes();
-    auto [kv_heads, q_per_kv, d] = axes;
+    auto [kv_heads, q_per_kv, d, dv] = axes;
     Axis embd = layer.model.embd;
     auto [q, k, v] = qkv(layer, norm(layer, x, "attn_norm", {embd}), axes);
     q = rotate(layer, norm(layer, q, "attn_q_norm", {d}));
     k = rotate(layer, norm(layer, k, "attn_k_norm", {d}));
     Tensor mixed = attend(q, k, v, layer.cache(axes), 1 / std::sqrt(double(d->extent)));
-    return projection(layer, mixed, "attn_output", {embd}, {kv_heads, q_per_kv, d});
+    return projection(layer, mixed, "attn_output", {embd}, {kv_heads, q_per_kv, dv});
 }
 
 Tensor dense_ffn(Layer& layer, Tensor h, int64_t width, std::string_view activation) {
@@ -119,7 +117,7 @@ Tensor dense_ffn(Layer& layer, Tensor h, int64_t width, std::string_view activat
 
 Tensor softmax_moe(Layer& layer, Tensor h, int64_t width, std::string_view activation) {
     const Hyperparameters& keys = layer.model.keys;
-    int64_t count = keys.integer("expert_count"), chosen = keys.integer("expert_used_count");
+    int64_t count = keys.extent("expert_count"), chosen = keys.integer("expert_used_count");
     if (chosen < 1 || chosen > count)
         throw Error(layer.model.file.path() + ": key " + keys.architecture() +
                     ".expert_used_count is " + std::to_string(chosen) + ", expected 1 to " +

@@ -1,5 +1,7 @@
 #include "model/builder.h"
 
+#include <cmath>
+
 #include "gguf/error.h"
 
 namespace tandem::model {
@@ -37,9 +39,24 @@ Builder::Builder(const gguf::File& file, const Options& options, Graph& graph)
         throw Error(file.path() + ": tensor token_embd.weight is missing: " +
                     (file.tensors().empty() ? "the file holds a vocabulary only, no model"
                                             : "the file is not a complete model"));
-    embd = graph.axis("embd", keys.integer("embedding_length"));
+    if (table->extents[1] > Hyperparameters::largest_extent)
+        throw Error(file.path() + ": tensor token_embd.weight has " +
+                    std::to_string(table->extents[1]) + " rows, expected at most " +
+                    std::to_string(Hyperparameters::largest_extent));
+    if (options.context < 1 || options.context > Hyperparameters::largest_extent)
+        throw Error("a context of " + std::to_string(options.context) +
+                    " tokens is not possible; choose 1 to " +
+                    std::to_string(Hyperparameters::largest_extent));
+    embd = graph.axis("embd", keys.extent("embedding_length"));
     vocab = graph.axis("vocab", table->extents[1]);
     epsilon = keys.real("attention.layer_norm_rms_epsilon");
+    if (!(epsilon >= 0) || !std::isfinite(epsilon))
+        throw Error(file.path() + ": key " + keys.architecture() +
+                    ".attention.layer_norm_rms_epsilon is " + std::to_string(epsilon) +
+                    ", expected a number from 0");
+    if (!keys.boolean("attention.causal", true))
+        throw Error(file.path() + ": key " + keys.architecture() +
+                    ".attention.causal is false: the model makes embeddings and writes no text");
 }
 
 Tensor Builder::positions() { return graph.input("positions"); }
@@ -51,6 +68,12 @@ int Builder::layers() const {
                     std::to_string(count) + ", expected 1 to 4096");
     return int(count);
 }
+
+int64_t Builder::even_head_size() const {
+    return embd->extent / keys.extent_of_layer("attention.head_count", 0);
+}
+
+int64_t Builder::head_size() const { return keys.extent("attention.key_length", even_head_size()); }
 
 Layer Builder::layer(int index) {
     graph.begin_layer(index);
@@ -66,9 +89,11 @@ std::vector<Tensor> Builder::weights(const std::string& path, const Layout& rows
     // A vector's elements are its rows.
     int64_t row_length = columns.empty() ? 1 : tensor->extents[0];
     int64_t stored_rows = tensor->elements() / row_length;
-    Axis stacked = tensor->dims > 2 && !rows.outer.empty() ? rows.outer[0] : nullptr;
+    int dims = tensor->dims;  // some files keep extents of 1 behind the last
+    while (dims > 1 && tensor->extents[size_t(dims - 1)] == 1) --dims;
+    Axis stacked = dims > 2 && !rows.outer.empty() ? rows.outer[0] : nullptr;
     if (row_length != elements(columns) || stored_rows != graph::rows(rows) ||
-        (stacked && tensor->extents[size_t(tensor->dims - 1)] != stacked->extent)) {
+        (stacked && tensor->extents[size_t(dims - 1)] != stacked->extent)) {
         std::string expected = columns.empty() ? "" : "rows of " + in_words(columns) + ", ";
         throw Error(file.path() + ": tensor " + path + " is " + in_words(*tensor) + ", expected " +
                     expected + std::to_string(graph::rows(rows)) + " rows" +
@@ -116,25 +141,36 @@ Tensor Layer::vector(std::string_view name, const Shape& axes) {
 }
 
 AttentionAxes Layer::attention_axes() {
-    int64_t heads = model.keys.of_layer("attention.head_count", index);
-    int64_t kv_heads = model.keys.of_layer("attention.head_count_kv", index, heads);
-    if (kv_heads < 1 || heads < 1 || heads % kv_heads != 0)
+    const Hyperparameters& keys = model.keys;
+    int64_t heads = keys.extent_of_layer("attention.head_count", index);
+    int64_t kv_heads = keys.extent_of_layer("attention.head_count_kv", index, heads);
+    if (heads % kv_heads != 0)
         throw Error(model.file.path() + ": block " + std::to_string(index) + " has " +
                     std::to_string(heads) + " heads and " + std::to_string(kv_heads) +
                     " kv heads, expected a multiple");
-    int64_t d = model.keys.integer("attention.key_length", model.embd->extent / heads);
-    if (d < 1)
-        throw Error(model.file.path() + ": the size of a head is " + std::to_string(d) +
-                    ", expected at least 1");
-    return {axis("kv_heads", kv_heads), axis("q_per_kv", heads / kv_heads), axis("d", d)};
+    int64_t size = model.head_size();
+    int64_t value_size = keys.extent("attention.value_length", model.even_head_size());
+    AttentionAxes axes{.kv_heads = axis("kv_heads", kv_heads),
+                       .q_per_kv = axis("q_per_kv", heads / kv_heads),
+                       .d = axis("d", size)};
+    axes.dv = value_size == size ? axes.d : axis("dv", value_size);
+    return axes;
 }
 
 Cache Layer::cache(const AttentionAxes& axes) {
     const Options& options = model.options;
     Shape rows{model.graph.axis("slots", options.slots), axes.kv_heads,
                model.graph.axis("cells", options.context)};
-    return {model.graph.state(path("k_cache"), options.key_type, rows, {axes.d}),
-            model.graph.state(path("v_cache"), options.value_type, rows, {axes.d})};
+    auto state = [&](std::string_view name, gguf::DType dtype, Axis size) {
+        int64_t block = gguf::traits(dtype).block;
+        if (size->extent % block != 0)
+            throw Error(model.file.path() + ": a cache of type " + std::string(gguf::name(dtype)) +
+                        " needs heads of a multiple of " + std::to_string(block) +
+                        " elements, these have " + std::to_string(size->extent) + "; choose f16");
+        return model.graph.state(path(name), dtype, rows, {size});
+    };
+    return {state("k_cache", options.key_type, axes.d),
+            state("v_cache", options.value_type, axes.dv)};
 }
 
 }  // namespace tandem::model

@@ -23,9 +23,10 @@ using graph::Rope;
 using graph::Shape;
 using graph::Tensor;
 
-// Query heads come in groups that share a key and value head; d is the size of a head.
+// Query heads come in groups that share a key and value head; d is the size of a query and a key,
+// dv that of a value, the same axis where they are equal.
 struct AttentionAxes {
-    Axis kv_heads, q_per_kv, d;
+    Axis kv_heads, q_per_kv, d, dv;
 };
 
 class Builder;
@@ -44,6 +45,7 @@ class Layer {
     Tensor vector(std::string_view name, const Shape& axes);
     bool has(std::string_view name) const;  // full name after the prefix: "attn_q.bias"
     std::string path(std::string_view name) const;
+    // Throws Error where a row of the cache is not a multiple of its type's block.
     Cache cache(const AttentionAxes& axes);
 };
 
@@ -56,11 +58,13 @@ class Builder {
     const Hyperparameters keys;
     Graph& graph;
     Axis embd, vocab;
-    double epsilon;       // of every RMS norm
-    Rope rope;            // set by the architecture
-    Tensor rope_factors;  // empty without rope_freqs.weight and the like
-    Tensor positions();   // [tokens]
-    int layers() const;   // blocks to execute
+    double epsilon;                  // of every RMS norm
+    Rope rope;                       // set by the architecture
+    Tensor rope_factors;             // empty without rope_freqs.weight and the like
+    Tensor positions();              // [tokens]
+    int layers() const;              // blocks to execute
+    int64_t head_size() const;       // elements of a query and a key of one head
+    int64_t even_head_size() const;  // the model's width divided among the heads of block 0
     // Announces block `index`: what is said from now on belongs to it.
     Layer layer(int index);
 

@@ -1,5 +1,7 @@
 #include "model/hyperparameters.h"
 
+#include <cmath>
+
 #include "gguf/error.h"
 
 namespace tandem::model {
@@ -56,6 +58,14 @@ double Hyperparameters::real(std::string_view key, double fallback) const {
     return with_path(file_, [&] { return file_.metadata().real(full(key)); }).value_or(fallback);
 }
 
+double Hyperparameters::positive(std::string_view key, double fallback) const {
+    double value = real(key, fallback);
+    if (!(value > 0) || !std::isfinite(value))
+        throw Error(file_.path() + ": key " + full(key) + " is " + std::to_string(value) +
+                    ", expected a number above 0");
+    return value;
+}
+
 bool Hyperparameters::boolean(std::string_view key, bool fallback) const {
     return with_path(file_, [&] { return file_.metadata().boolean(full(key)); }).value_or(fallback);
 }
@@ -78,6 +88,22 @@ int64_t Hyperparameters::of_layer(std::string_view key, int layer,
         throw Error(file_.path() + ": key " + full(key) + " has " + std::to_string(values.size()) +
                     " values, expected one or " + std::to_string(blocks) + " (one per block)");
     return values[size_t(layer)];
+}
+
+int64_t Hyperparameters::require_extent(std::string_view key, int64_t value) const {
+    if (value < 1 || value > largest_extent)
+        throw Error(file_.path() + ": key " + full(key) + " is " + std::to_string(value) +
+                    ", expected 1 to " + std::to_string(largest_extent));
+    return value;
+}
+
+int64_t Hyperparameters::extent(std::string_view key, std::optional<int64_t> fallback) const {
+    return require_extent(key, fallback ? integer(key, *fallback) : integer(key));
+}
+
+int64_t Hyperparameters::extent_of_layer(std::string_view key, int layer,
+                                         std::optional<int64_t> fallback) const {
+    return require_extent(key, of_layer(key, layer, fallback));
 }
 
 }  // namespace tandem::model

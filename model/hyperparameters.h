@@ -20,14 +20,22 @@ class Hyperparameters {
     int64_t integer(std::string_view key, int64_t fallback) const;
     double real(std::string_view key) const;
     double real(std::string_view key, double fallback) const;
+    // A real number above 0; Error otherwise.
+    double positive(std::string_view key, double fallback) const;
     bool boolean(std::string_view key, bool fallback) const;
     std::string text(std::string_view key, std::string_view fallback) const;
     // One value for all layers, or one per block.
     int64_t of_layer(std::string_view key, int layer, std::optional<int64_t> fallback = {}) const;
+    // The same for what becomes an axis: from 1 to the largest extent. Error otherwise.
+    int64_t extent(std::string_view key, std::optional<int64_t> fallback = {}) const;
+    int64_t extent_of_layer(std::string_view key, int layer,
+                            std::optional<int64_t> fallback = {}) const;
+    static constexpr int64_t largest_extent = (int64_t(1) << 31) - 1;
 
   private:
     std::string full(std::string_view key) const;
     [[noreturn]] void missing(std::string_view key) const;
+    int64_t require_extent(std::string_view key, int64_t value) const;
 
     const gguf::File& file_;
     std::string architecture_;

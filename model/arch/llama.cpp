@@ -10,19 +10,19 @@ namespace {
 
 Tensor attention(Layer& layer, Tensor x) {
     AttentionAxes axes = layer.attention_axes();
-    auto [kv_heads, q_per_kv, d] = axes;
+    auto [kv_heads, q_per_kv, d, dv] = axes;
     Axis embd = layer.model.embd;
     Tensor h = norm(layer, x, "attn_norm", {embd});
     auto [q, k, v] = qkv(layer, h, axes);
     q = rotate(layer, q);
     k = rotate(layer, k);
     Tensor mixed = attend(q, k, v, layer.cache(axes), 1 / std::sqrt(double(d->extent)));
-    return projection(layer, mixed, "attn_output", {embd}, {kv_heads, q_per_kv, d});
+    return projection(layer, mixed, "attn_output", {embd}, {kv_heads, q_per_kv, dv});
 }
 
 Tensor feed_forward(Layer& layer, Tensor x) {
     Tensor h = norm(layer, x, "ffn_norm", {layer.model.embd});
-    int64_t width = layer.model.keys.of_layer("feed_forward_length", layer.index);
+    int64_t width = layer.model.keys.extent_of_layer("feed_forward_length", layer.index);
     if (layer.model.keys.integer("expert_count", 0) > 0)
         return softmax_moe(layer, h, width, "silu");
     return dense_ffn(layer, h, width, "silu");

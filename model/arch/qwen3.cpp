@@ -7,7 +7,7 @@ namespace {
 
 Tensor feed_forward(Layer& layer, Tensor x) {
     Tensor h = norm(layer, x, "ffn_norm", {layer.model.embd});
-    int64_t width = layer.model.keys.of_layer("feed_forward_length", layer.index);
+    int64_t width = layer.model.keys.extent_of_layer("feed_forward_length", layer.index);
     return dense_ffn(layer, h, width, "silu");
 }
 

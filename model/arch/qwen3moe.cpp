@@ -8,10 +8,10 @@ namespace {
 Tensor feed_forward(Layer& layer, Tensor x) {
     const Hyperparameters& keys = layer.model.keys;
     Tensor h = norm(layer, x, "ffn_norm", {layer.model.embd});
-    int64_t width = keys.integer("expert_feed_forward_length", 0);
+    int64_t width = keys.of_layer("expert_feed_forward_length", layer.index, 0);
     if (width == 0)
-        width =
-            keys.of_layer("feed_forward_length", layer.index) / keys.integer("expert_used_count");
+        width = keys.extent_of_layer("feed_forward_length", layer.index) /
+                keys.extent("expert_used_count");
     return softmax_moe(layer, h, width, "silu");
 }
 

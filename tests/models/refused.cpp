@@ -1,0 +1,170 @@
+// Files that say what cannot be, or what would be left out of the answer: one line that says what
+// is wrong and what would be right, before anything is loaded.
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <limits>
+#include <sstream>
+
+#include "data.h"
+#include "gguf/error.h"
+#include "gguf/folder.h"
+#include "gguf/writer.h"
+#include "model/architecture.h"
+
+namespace tandem::test {
+namespace {
+
+using gguf::Metadata;
+using gguf::TensorInfo;
+
+// The directory of a fixture, to be changed.
+class Refused : public ::testing::Test {
+  protected:
+    void start_from(const std::string& name) {
+        gguf::File file = gguf::File::open(data("fixtures") / (name + ".gguf"));
+        metadata = file.metadata();
+        tensors = {file.tensors().begin(), file.tensors().end()};
+    }
+    TensorInfo& tensor(const std::string& name) {
+        for (TensorInfo& known : tensors)
+            if (known.name == name) return known;
+        return tensors.emplace_back(TensorInfo{.name = name});
+    }
+    // What is said of the file, without its path; empty where it is accepted.
+    std::string answer(const model::Options& options = {}) {
+        gguf::Writer(path, metadata, tensors).finish(true);
+        return answer_to(gguf::File::open(path, gguf::Content::Directory), options);
+    }
+    static std::string answer_to(const gguf::File& file, const model::Options& options = {}) {
+        try {
+            model::build(file, options);
+        } catch (const Error& error) {
+            std::string text = error.what(), front = file.path() + ": ";
+            return text.starts_with(front) ? text.substr(front.size()) : text;
+        }
+        return "";
+    }
+    void set(const std::string& key, uint32_t value) { metadata.set_u32(key, value); }
+
+    Folder folder;
+    std::filesystem::path path = folder / "changed.gguf";
+    Metadata metadata;
+    std::vector<TensorInfo> tensors;
+};
+
+TEST_F(Refused, impossible_extents) {
+    struct {
+        const char* key;
+        uint32_t value;
+        const char* answer;
+    } const cases[] = {
+        {"llama.embedding_length", 0, "0, expected 1 to 2147483647"},
+        {"llama.embedding_length", 1u << 31, "2147483648, expected 1 to 2147483647"},
+        {"llama.feed_forward_length", 0, "0, expected 1 to 2147483647"},
+        {"llama.attention.head_count", 0, "0, expected 1 to 2147483647"},
+        {"llama.attention.head_count_kv", 0, "0, expected 1 to 2147483647"},
+        {"llama.attention.key_length", 0, "0, expected 1 to 2147483647"},
+        {"llama.attention.value_length", 0, "0, expected 1 to 2147483647"},
+        {"llama.block_count", 0, "0, expected 1 to 4096"},
+        {"llama.rope.dimension_count", 0, "0, expected 1 to 2147483647"},
+        {"llama.rope.dimension_count", 31, "31, expected an even number up to the head size 32"},
+        {"llama.rope.dimension_count", 34, "34, expected an even number up to the head size 32"},
+    };
+    for (const auto& wrong : cases) {
+        start_from("llama-rope-factors");
+        ASSERT_EQ(answer(), "");
+        set(wrong.key, wrong.value);
+        EXPECT_EQ(answer(), "key " + std::string(wrong.key) + " is " + wrong.answer);
+    }
+    start_from("llama-rope-factors");
+    set("llama.attention.head_count_kv", 3);
+    EXPECT_EQ(answer(), "block 0 has 8 heads and 3 kv heads, expected a multiple");
+}
+
+TEST_F(Refused, impossible_experts) {
+    start_from("qwen3moe");
+    ASSERT_EQ(answer(), "");
+    set("qwen3moe.expert_used_count", 9);
+    EXPECT_EQ(answer(),
+              "key qwen3moe.expert_used_count is 9, expected 1 to 8 (the number of experts)");
+    set("qwen3moe.expert_feed_forward_length", 0);
+    set("qwen3moe.expert_used_count", 0);
+    EXPECT_EQ(answer(), "key qwen3moe.expert_used_count is 0, expected 1 to 2147483647");
+    set("qwen3moe.expert_count", 0);
+    set("qwen3moe.expert_feed_forward_length", 64);
+    EXPECT_EQ(answer(), "key qwen3moe.expert_count is 0, expected 1 to 2147483647");
+}
+
+TEST_F(Refused, numbers_that_are_none) {
+    constexpr float none = std::numeric_limits<float>::quiet_NaN();
+    struct {
+        const char* key;
+        float value;
+        const char* answer;
+    } const cases[] = {
+        {"llama.attention.layer_norm_rms_epsilon", none, "nan, expected a number from 0"},
+        {"llama.attention.layer_norm_rms_epsilon", -1, "-1.000000, expected a number from 0"},
+    };
+    for (const auto& wrong : cases) {
+        start_from("llama-rope-factors");
+        metadata.set_f32(wrong.key, wrong.value);
+        EXPECT_EQ(answer(), "key " + std::string(wrong.key) + " is " + wrong.answer);
+    }
+}
+
+TEST_F(Refused, models_that_write_no_text) {
+    start_from("llama-rope-factors");
+    metadata.set_bool("llama.attention.causal", false);
+    EXPECT_EQ(answer(),
+              "key llama.attention.causal is false: the model makes embeddings and writes no text");
+}
+
+TEST_F(Refused, caches) {
+    start_from("llama-rope-factors");
+    model::Options options{.key_type = gguf::DType::Q8_0};
+    EXPECT_EQ(answer(options), "");
+    set("llama.attention.key_length", 16);
+    set("llama.rope.dimension_count", 16);
+    for (int i = 0; i < 4; ++i) {
+        std::string block = "blk." + std::to_string(i) + ".";
+        tensor(block + "attn_q.weight").extents[1] = 128;
+        tensor(block + "attn_k.weight").extents[1] = 64;
+    }
+    tensor("rope_freqs.weight").extents[0] = 8;
+    EXPECT_EQ(answer(), "") << "values have a size of their own";
+    EXPECT_EQ(answer(options),
+              "a cache of type Q8_0 needs heads of a multiple of 32 elements, these have 16; "
+              "choose f16");
+    options = {.context = int64_t(1) << 40};
+    EXPECT_EQ(answer(options),
+              "a context of 1099511627776 tokens is not possible; choose 1 to 2147483647");
+}
+
+TEST_F(Refused, shapes) {
+    start_from("llama-rope-factors");
+    tensor("blk.2.attn_output.weight").extents = {128, 256, 1, 1};
+    EXPECT_EQ(answer(),
+              "tensor blk.2.attn_output.weight is 128 x 256, expected rows of kv_heads 4, "
+              "q_per_kv 2, d 32, 128 rows (embd 128)");
+}
+
+// The writer leaves them out.
+TEST_F(Refused, but_not_extents_of_1_behind_the_last) {
+    start_from("llama-rope-factors");
+    ASSERT_EQ(answer(), "");
+    std::stringstream text;
+    text << std::ifstream(path, std::ios::binary).rdbuf();
+    std::string bytes = text.str(), name = "blk.2.attn_output.weight";
+    size_t dims = bytes.find(name) + name.size();
+    ASSERT_EQ(bytes[dims], 2);
+    bytes[dims] = 4;
+    bytes.insert(dims + 4 + 2 * 8, std::string("\1\0\0\0\0\0\0\0\1\0\0\0\0\0\0\0", 16));
+    gguf::File file =
+        gguf::File::parse(std::as_bytes(std::span(bytes)), "longer", gguf::Content::Directory);
+    ASSERT_EQ(file.find(name)->dims, 4);
+    EXPECT_EQ(answer_to(file), "");
+}
+
+}  // namespace
+}  // namespace tandem::test
