@@ -23,25 +23,49 @@ void head(Builder& model, Tensor x) {
     model.graph.set_result(logits);
 }
 
+namespace {
+
+// How positions beyond the trained ones are reached: the file's word, "linear" without one.
+std::string rope_scaling(const Builder& model) {
+    std::string type = model.keys.text("rope.scaling.type", "linear");
+    for (std::string_view known : {"none", "linear", "yarn", "longrope"})
+        if (type == known) return type;
+    throw Error(model.file.path() + ": key " + model.keys.architecture() +
+                ".rope.scaling.type is \"" + type +
+                "\", known are none, linear, yarn and longrope");
+}
+
+// 1 where the file gives none, or 0.
+double rope_scale(const Builder& model) {
+    for (std::string_view key : {"rope.scaling.factor", "rope.scale_linear"})
+        if (model.keys.real(key, 0) != 0) return model.keys.positive(key, 1);
+    return 1;
+}
+
+int64_t original_context(const Builder& model) {
+    return model.keys.extent("rope.scaling.original_context_length",
+                             model.keys.extent("context_length"));
+}
+
+}  // namespace
+
 Rope rope_parameters(const Builder& model, bool halves) {
     const Hyperparameters& keys = model.keys;
     int64_t d = model.head_size();
     Rope rope{.dims = int(keys.extent("rope.dimension_count", d)),
-              .base = keys.real("rope.freq_base", 10000),
+              .base = keys.positive("rope.freq_base", 10000),
               .halves = halves};
-    if (rope.dims < 2 || rope.dims % 2 != 0 || rope.dims > d)
+    if (rope.dims % 2 != 0 || rope.dims > d)
         throw Error(model.file.path() + ": key " + keys.architecture() +
                     ".rope.dimension_count is " + std::to_string(rope.dims) +
                     ", expected an even number up to the head size " + std::to_string(d));
-    std::string type = keys.text("rope.scaling.type", "linear");
-    double factor = keys.real("rope.scaling.factor", keys.real("rope.scale_linear", 1));
-    if (factor > 0 && type != "none") rope.scale = factor;
-    rope.magnitude = keys.real("rope.scaling.attn_factor", 1);
+    std::string type = rope_scaling(model);
+    if (type != "none") rope.scale = rope_scale(model);
+    rope.magnitude = keys.positive("rope.scaling.attn_factor", 1);
     if (type != "yarn") return rope;
-    double original = double(
-        keys.integer("rope.scaling.original_context_length", keys.integer("context_length")));
-    double fast = keys.real("rope.scaling.yarn_beta_fast", 32);
-    double slow = keys.real("rope.scaling.yarn_beta_slow", 1);
+    auto original = double(original_context(model));
+    double fast = keys.positive("rope.scaling.yarn_beta_fast", 32);
+    double slow = keys.positive("rope.scaling.yarn_beta_slow", 1);
     rope.extrapolation = 1;
     rope.low = std::max(0.0, std::floor(yarn_correction(rope, fast, original)));
     rope.high = std::min(rope.dims - 1.0, std::ceil(yarn_correction(rope, slow, original)));
@@ -51,10 +75,8 @@ Rope rope_parameters(const Builder& model, bool halves) {
 
 Tensor rope_factors(Builder& model, const Rope& rope) {
     Shape pairs{model.graph.axis("rope_pairs", rope.dims / 2)};
-    if (model.keys.text("rope.scaling.type", "linear") == "longrope") {
-        int64_t original = model.keys.integer("rope.scaling.original_context_length",
-                                              model.keys.integer("context_length"));
-        bool longer = model.options.context > original;
+    if (rope_scaling(model) == "longrope") {
+        bool longer = model.options.context > original_context(model);
         return model.vector(longer ? "rope_factors_long.weight" : "rope_factors_short.weight",
                             pairs);
     }

@@ -105,12 +105,33 @@ TEST_F(Refused, numbers_that_are_none) {
     } const cases[] = {
         {"llama.attention.layer_norm_rms_epsilon", none, "nan, expected a number from 0"},
         {"llama.attention.layer_norm_rms_epsilon", -1, "-1.000000, expected a number from 0"},
+        {"llama.rope.freq_base", 0, "0.000000, expected a number above 0"},
+        {"llama.rope.freq_base", none, "nan, expected a number above 0"},
+        {"llama.rope.scaling.factor", none, "nan, expected a number above 0"},
+        {"llama.rope.scaling.factor", -4, "-4.000000, expected a number above 0"},
+        {"llama.rope.scaling.attn_factor", 0, "0.000000, expected a number above 0"},
     };
     for (const auto& wrong : cases) {
         start_from("llama-rope-factors");
         metadata.set_f32(wrong.key, wrong.value);
         EXPECT_EQ(answer(), "key " + std::string(wrong.key) + " is " + wrong.answer);
     }
+}
+
+TEST_F(Refused, ways_to_scale_positions) {
+    start_from("qwen3moe");
+    for (const char* known : {"none", "linear", "yarn", "longrope"}) {
+        metadata.set_string("qwen3moe.rope.scaling.type", known);
+        EXPECT_EQ(answer(), "") << known;
+    }
+    metadata.set_string("qwen3moe.rope.scaling.type", "dynamic");
+    EXPECT_EQ(answer(),
+              "key qwen3moe.rope.scaling.type is \"dynamic\", known are none, linear, yarn and "
+              "longrope");
+    metadata.set_string("qwen3moe.rope.scaling.type", "yarn");
+    set("qwen3moe.rope.scaling.original_context_length", 0);
+    EXPECT_EQ(answer(),
+              "key qwen3moe.rope.scaling.original_context_length is 0, expected 1 to 2147483647");
 }
 
 TEST_F(Refused, models_that_write_no_text) {
