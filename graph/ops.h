@@ -51,8 +51,13 @@ Tensor take(Tensor scores, Tensor ids);
 
 // The chosen experts' feed-forward networks, weighted and summed: x [tokens embd],
 // ids and weights [tokens used], gate and up [experts ffn | embd], down [experts embd | ffn].
+// Each of the three may have scales [choices], one per expert, that multiply its products; choices
+// has the extent of experts, but every device needs all of them.
+struct ExpertScales {
+    Tensor gate, up, down;
+};
 Tensor moe_ffn(Tensor x, Tensor ids, Tensor weights, Tensor gate, Tensor up, Tensor down,
-               std::string_view activation);
+               std::string_view activation, ExpertScales scales = {});
 
 // The tokens whose logits are wanted: x [tokens ...], rows [rows] -> [rows ...].
 Tensor select_rows(Tensor x, Tensor rows);

@@ -89,13 +89,26 @@ Tensor norm(Layer& layer, Tensor x, std::string_view name, const Shape& axes) {
     return rms_norm(x, weight, layer.model.epsilon);
 }
 
+namespace {
+
+// y times the block's scale `name`.scale, where the file has one. Converters write them beside
+// weights of few exponent bits, such as NVFP4.
+Tensor scaled(Layer& layer, Tensor y, std::string_view name) {
+    std::string scale = std::string(name) + ".scale";
+    return layer.has(scale) ? mul(y, layer.vector(scale, {})) : y;
+}
+
+Tensor biased(Layer& layer, Tensor y, std::string_view name, const Shape& rows) {
+    std::string bias = std::string(name) + ".bias";
+    return layer.has(bias) ? add(y, layer.vector(bias, rows)) : y;
+}
+
+}  // namespace
+
 Tensor projection(Layer& layer, Tensor x, std::string_view name, const Shape& rows,
                   const Shape& columns) {
-    std::string scale = std::string(name) + ".scale", bias = std::string(name) + ".bias";
-    Tensor y = linear(x, layer.weight(name, rows, columns));
-    if (layer.has(scale)) y = mul(y, layer.vector(scale, {}));
-    if (layer.has(bias)) y = add(y, layer.vector(bias, rows));
-    return y;
+    Tensor y = scaled(layer, linear(x, layer.weight(name, rows, columns)), name);
+    return biased(layer, y, name, rows);
 }
 
 Projections qkv(Layer& layer, Tensor h, const AttentionAxes& axes) {
@@ -107,7 +120,8 @@ Projections qkv(Layer& layer, Tensor h, const AttentionAxes& axes) {
                 projection(layer, h, "attn_v", value, columns)};
     Layout parts({}, {Layout(query), Layout(key), Layout(value)});
     auto weights = layer.model.weights(layer.path("attn_qkv.weight"), parts, columns);
-    Projections all{linear(h, weights[0]), linear(h, weights[1]), linear(h, weights[2])};
+    auto product = [&](size_t i) { return scaled(layer, linear(h, weights[i]), "attn_qkv"); };
+    Projections all{product(0), product(1), product(2)};
     if (layer.has("attn_qkv.bias")) {
         auto biases = layer.model.weights(layer.path("attn_qkv.bias"), parts, {});
         all = {add(all.q, biases[0]), add(all.k, biases[1]), add(all.v, biases[2])};
@@ -132,9 +146,13 @@ Tensor qk_normed_attention(Layer& layer, Tensor x) {
 
 Tensor dense_ffn(Layer& layer, Tensor h, int64_t width, std::string_view activation) {
     Axis embd = layer.model.embd, ffn = layer.axis("ffn", width);
-    Tensor gate = projection(layer, h, "ffn_gate", {ffn}, {embd});
-    Tensor up = projection(layer, h, "ffn_up", {ffn}, {embd});
-    return projection(layer, glu(gate, up, activation), "ffn_down", {embd}, {ffn});
+    auto product = [&](Tensor x, std::string_view name, const Shape& rows, const Shape& columns) {
+        Tensor y = biased(layer, linear(x, layer.weight(name, rows, columns)), name, rows);
+        return scaled(layer, y, name);
+    };
+    Tensor gate = product(h, "ffn_gate", {ffn}, {embd});
+    Tensor up = product(h, "ffn_up", {ffn}, {embd});
+    return product(glu(gate, up, activation), "ffn_down", {embd}, {ffn});
 }
 
 Tensor softmax_moe(Layer& layer, Tensor h, int64_t width, std::string_view activation) {
@@ -153,7 +171,14 @@ Tensor softmax_moe(Layer& layer, Tensor h, int64_t width, std::string_view activ
     Tensor gate = layer.weight("ffn_gate_exps", {experts, ffn}, {embd});
     Tensor up = layer.weight("ffn_up_exps", {experts, ffn}, {embd});
     Tensor down = layer.weight("ffn_down_exps", {experts, embd}, {ffn});
-    return moe_ffn(h, ids, weights, gate, up, down, activation);
+    auto scales = [&](std::string_view name) {
+        std::string path = std::string(name) + ".scale";
+        return layer.has(path) ? layer.vector(path, {choices}) : Tensor();
+    };
+    return moe_ffn(h, ids, weights, gate, up, down, activation,
+                   {.gate = scales("ffn_gate_exps"),
+                    .up = scales("ffn_up_exps"),
+                    .down = scales("ffn_down_exps")});
 }
 
 }  // namespace tandem::model

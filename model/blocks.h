@@ -19,7 +19,8 @@ Tensor rope_factors(Builder& model, const Rope& rope);
 
 // RMS norm with the block's weight `name`, over the axes of the weight.
 Tensor norm(Layer& layer, Tensor x, std::string_view name, const Shape& axes);
-// x times the block's matrix `name`, with its `.scale` and `.bias` where the file has them.
+// x times the block's matrix `name`, with its `.scale` and `.bias` where the file has them:
+// scale * (W x) + bias.
 Tensor projection(Layer& layer, Tensor x, std::string_view name, const Shape& rows,
                   const Shape& columns);
 struct Projections {
@@ -30,9 +31,10 @@ Projections qkv(Layer& layer, Tensor h, const AttentionAxes& axes);
 Tensor rotate(Layer& layer, Tensor x);
 // Grouped attention whose queries and keys are normed per head before they are rotated (Qwen3).
 Tensor qk_normed_attention(Layer& layer, Tensor x);
-// down(activation(gate h) * (up h))
+// down(activation(gate h) * (up h)). Scales multiply the biases, too: scale * (W x + bias).
 Tensor dense_ffn(Layer& layer, Tensor h, int64_t width, std::string_view activation);
-// Mixture of experts: softmax over all, the best `used` renormalised (Mixtral, Qwen3).
+// Mixture of experts: softmax over all, the best `used` renormalised (Mixtral, Qwen3). The experts'
+// matrices may have a `.scale` for each expert.
 Tensor softmax_moe(Layer& layer, Tensor h, int64_t width, std::string_view activation);
 
 }  // namespace tandem::model

@@ -159,6 +159,28 @@ TEST(Cpu, ExpertsOfMixedTypes) {
     }
 }
 
+TEST(Cpu, ExpertsWithScales) {
+    for (DType dtype : {DType::F32, DType::Q8_0, DType::NVFP4}) {
+        SmallModel model;
+        Axis embd = model.axis("embd", 128), ffn = model.axis("ffn", 64);
+        Axis experts = model.axis("experts", 5), choices = model.axis("choices", 5);
+        Tensor x = model.activation("x", {embd});
+        Tensor scores = softmax(model.activation("scores", {choices}));
+        Tensor ids = top_k(scores, model.axis("used", 3));
+        auto scales = [&](const char* name) {
+            return model.weight(name, DType::F32, {choices}, {});
+        };
+        graph::ExpertScales all{scales("gate.scale"), {}, scales("down.scale")};
+        if (dtype != DType::F32) all.up = scales("up.scale");
+        model.finish(moe_ffn(
+            x, ids, take(scores, ids), model.weight("gate", dtype, {experts, ffn}, {embd}, 0.1f),
+            model.weight("up", dtype, {experts, ffn}, {embd}, 0.1f),
+            model.weight("down", dtype, {experts, embd}, {ffn}, 0.1f), "silu", all));
+        expect_close(model, {test::random_step(0, 1), test::random_step(0, 13)},
+                     6 * bound_of(dtype));
+    }
+}
+
 // Heads that are batched, and operands of which only the last axis is contracted.
 TEST(Cpu, LinearOfAnyShape) {
     for (DType dtype : {DType::F32, DType::Q8_0, DType::TQ2_0}) {

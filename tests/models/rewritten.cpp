@@ -1,41 +1,20 @@
-// Files that say the same in other words: queries, keys and values in one tensor. And biases, which
-// count once however many devices add up what they are added to.
+// Files that say the same in other words: queries, keys and values in one tensor, weights with
+// their scale beside them. And biases, which count once however many devices add up what they are
+// added to.
 #include <gtest/gtest.h>
+
+#include <algorithm>
 
 #include "data.h"
 #include "gguf/folder.h"
-#include "gguf/writer.h"
 #include "models/golden.h"
+#include "models/rewrite.h"
 #include "random.h"
 
 namespace tandem::test {
 namespace {
 
 using gguf::TensorInfo;
-
-struct Stored {
-    TensorInfo info;
-    std::vector<std::byte> bytes;
-};
-
-std::vector<Stored> read_all(const gguf::File& file) {
-    std::vector<Stored> tensors;
-    for (const TensorInfo& info : file.tensors()) {
-        auto data = file.data(info);
-        tensors.push_back({info, {data.begin(), data.end()}});
-    }
-    return tensors;
-}
-
-std::filesystem::path write(const std::filesystem::path& path, const gguf::File& file,
-                            const std::vector<Stored>& tensors) {
-    std::vector<TensorInfo> infos;
-    for (const Stored& tensor : tensors) infos.push_back(tensor.info);
-    gguf::Writer writer(path, file.metadata(), infos);
-    for (const Stored& tensor : tensors) writer.write(tensor.bytes);
-    writer.finish();
-    return path;
-}
 
 // blk.N.attn_q, attn_k and attn_v become blk.N.attn_qkv, matrices and biases alike.
 std::vector<Stored> fused(const std::vector<Stored>& tensors) {
@@ -75,6 +54,38 @@ std::vector<Stored> biased(const std::vector<Stored>& tensors) {
         std::vector<float> values = random.floats(info.extents[0]);
         auto* bytes = reinterpret_cast<const std::byte*>(values.data());
         result.push_back({info, {bytes, bytes + values.size() * sizeof(float)}});
+    }
+    return result;
+}
+
+// Powers of two, so that dividing by them is exact: one for each expert, or for the whole matrix.
+float scale_of(int64_t expert) { return float(1 << (expert + 1) % 4) / 4; }
+
+// Every matrix of a block but the router is divided by scales that stand in a tensor of their own.
+// In the dense network they multiply the bias, too.
+std::vector<Stored> scaled(const std::vector<Stored>& tensors) {
+    std::vector<Stored> result;
+    for (const Stored& tensor : tensors) {
+        const std::string& name = tensor.info.name;
+        bool block = name.compare(0, 4, "blk.") == 0;
+        bool matrix = block && tensor.info.dims > 1 && name.find("ffn_gate_inp") == name.npos;
+        bool bias = block && name.find(".ffn_") != name.npos && name.ends_with(".bias");
+        result.push_back(tensor);
+        if (!matrix && !bias) continue;
+        std::vector<float> values(size_t(tensor.info.elements())), scales;
+        auto experts = size_t(tensor.info.extents[2]);
+        for (size_t e = 0; e < experts; ++e) scales.push_back(scale_of(int64_t(e)));
+        decode_row(tensor.info.dtype, tensor.bytes.data(), values);  // no rows in types of block 1
+        for (size_t i = 0; i < values.size(); ++i) values[i] /= scales[i * experts / values.size()];
+        auto bytes = std::as_bytes(std::span(values));
+        result.back().info.dtype = gguf::DType::F32;
+        result.back().bytes = {bytes.begin(), bytes.end()};
+        if (bias) continue;
+        bytes = std::as_bytes(std::span(scales));
+        TensorInfo info{.name = name.substr(0, name.rfind(".weight")) + ".scale",
+                        .dims = 1,
+                        .extents = {int64_t(experts), 1, 1, 1}};
+        result.push_back({info, {bytes.begin(), bytes.end()}});
     }
     return result;
 }
@@ -137,9 +148,38 @@ TEST_P(Rewritten, biases_in_one_tensor) {
             << mapping.mode << " on " << mapping.devices;
 }
 
+TEST_P(Rewritten, scales_beside_biases) {
+    std::vector<Stored> tensors = fused(biased(read_all(file)));
+    gguf::File plain = gguf::File::open(write(folder / "plain.gguf", file, tensors));
+    gguf::File other = gguf::File::open(write(folder / "scaled.gguf", file, scaled(tensors)));
+    std::vector<float> alone = logits_of(plain, mappings[0], golden.tokens);
+    for (const Mapping& mapping : mappings)
+        EXPECT_LE(nmse(logits_of(other, mapping, golden.tokens), alone), 1e-10)
+            << mapping.mode << " on " << mapping.devices;
+}
+
 INSTANTIATE_TEST_SUITE_P(Fixtures, Rewritten, ::testing::Values("llama-rope-factors", "qwen3-bf16"),
                          [](const auto& info) {
                              return std::string(info.index == 0 ? "llama" : "qwen3");
+                         });
+
+class Scaled : public Rewritten {};
+
+TEST_P(Scaled, weights_and_their_scales) {
+    std::vector<Stored> tensors = scaled(read_all(file));
+    gguf::File other = gguf::File::open(write(folder / "scaled.gguf", file, tensors));
+    ASSERT_GT(other.tensors().size(), file.tensors().size());
+    for (const Mapping& mapping : mappings)
+        EXPECT_LE(nmse(logits_of(other, mapping, golden.tokens), golden.logits), 1e-9)
+            << mapping.mode << " on " << mapping.devices;
+}
+
+INSTANTIATE_TEST_SUITE_P(Fixtures, Scaled,
+                         ::testing::Values("llama-rope-factors", "llama-moe", "qwen3moe"),
+                         [](const auto& info) {
+                             std::string name = info.param;
+                             std::replace(name.begin(), name.end(), '-', '_');
+                             return name;
                          });
 
 }  // namespace

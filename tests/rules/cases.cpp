@@ -193,6 +193,25 @@ Case mixture(DType gates, DType ups, DType downs, int64_t embd_extent, int64_t f
     return c;
 }
 
+Case scaled_experts() {
+    Case c("moe_ffn with scales");
+    Axis tokens = c.graph().tokens(), embd = c.graph().axis("embd", 5);
+    Axis experts = c.graph().axis("experts", 4), ffn = c.graph().axis("ffn", 6);
+    Axis used = c.graph().axis("used", 3), choices = c.graph().axis("choices", 4);
+    Tensor x = c.activation({tokens, embd});
+    Tensor ids = c.ids({tokens, used}, 4);
+    Tensor weights = c.activation({tokens, used});
+    Tensor gate = c.weight(DType::F32, {experts, ffn}, {embd});
+    Tensor up = c.weight(DType::F32, {experts, ffn}, {embd});
+    Tensor down = c.weight(DType::F32, {experts, embd}, {ffn});
+    Tensor gate_scale = c.weight(DType::F32, {choices}, {});
+    c.left_out();
+    Tensor down_scale = c.weight(DType::F32, {choices}, {});
+    graph::moe_ffn(x, ids, weights, gate, up, down, "silu",
+                   {.gate = gate_scale, .up = {}, .down = down_scale});
+    return c;
+}
+
 Case select_rows() {
     Case c("select_rows");
     Axis heads = c.graph().axis("heads", 3), d = c.graph().axis("d", 5);
@@ -242,6 +261,7 @@ constexpr Builder builders[] = {
     [] { return mixture(DType::F32, DType::F32, DType::F32, 5, 7); },
     [] { return mixture(DType::Q4_0, DType::IQ4_NL, DType::Q8_0, 32, 96); },
     [] { return mixture(DType::Q3_K, DType::Q5_K, DType::Q2_K, 256, 512); },
+    scaled_experts,
     select_rows,
 };
 

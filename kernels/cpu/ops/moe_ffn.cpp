@@ -19,6 +19,7 @@ struct Room {
     int64_t hidden_gate = 0, hidden_up = 0;     // f32 [choices ffn]
     int64_t hidden = 0;                         // in the form of down
     int64_t token = 0, weight = 0, offset = 0;  // of each choice; where each expert's begin
+    int64_t gate_scale = 0;                     // of each choice, where there are scales
     int64_t bytes = 0;
 
     explicit Room(const Operation& operation) {
@@ -37,6 +38,7 @@ struct Room {
         token = take(choices * 4);
         weight = take(choices * 4);
         offset = take((experts + 1) * 4);
+        if (operation.inputs.size() > 6) gate_scale = take(choices * 4);
     }
     static int64_t form_bytes(gguf::DType dtype, int64_t rows, int64_t columns) {
         int64_t block = form_block(dtype);
@@ -65,6 +67,7 @@ struct MoeFfn {
     Rows x, y;
     graph::View x_view, ids, weights;
     HeldMatrix gate, up, down;
+    const float *gate_scale = nullptr, *up_scale = nullptr, *down_scale = nullptr;  // by expert
     int64_t first_expert = 0;
     bool silu = true;
     std::byte* scratch = nullptr;
@@ -121,6 +124,10 @@ struct MoeFfn {
             int32_t to = next[size_t(expert(i))]++;
             token[to] = int32_t(i / used);
             weight[to] = w[i / used * weights.strides[0] + i % used * weights.strides[1]];
+            // What comes behind the activation is linear.
+            for (const float* scale : {up_scale, down_scale})
+                if (scale) weight[to] *= scale[first_expert + expert(i)];
+            if (gate_scale) at<float>(room.gate_scale)[to] = gate_scale[first_expert + expert(i)];
         }
     }
 
@@ -164,6 +171,9 @@ struct MoeFfn {
         int64_t bytes = block ? q8_row(room.ffn, block).bytes : 0;
         for (int64_t i = first; i < last; ++i) {
             float* row = at<float>(room.hidden_gate) + i * room.ffn;
+            if (gate_scale)
+                for (int64_t f = 0; f < room.ffn; ++f)
+                    row[f] *= at<const float>(room.gate_scale)[i];
             combine(row, at<float>(room.hidden_up) + i * room.ffn, row, room.ffn);
             if (block)
                 site.isa.quantize(row, room.ffn, block, at<uint8_t>(room.hidden) + i * bytes);
@@ -199,6 +209,10 @@ struct MoeFfn {
 Task bind(const Launch& launch, const Site& site) {
     const Operation& operation = launch.operations[0];
     graph::View x = site.view(operation.inputs[0]);
+    auto scales = [&](size_t operand) -> const float* {
+        if (operand >= operation.inputs.size()) return nullptr;
+        return reinterpret_cast<const float*>(site.view(operation.inputs[operand]).data);
+    };
     MoeFfn moe{.site = site,
                .room = Room(operation),
                .x = *as_rows(x, 1),
@@ -209,6 +223,9 @@ Task bind(const Launch& launch, const Site& site) {
                .gate = held_matrix(operation.inputs[3], site, true),
                .up = held_matrix(operation.inputs[4], site, true),
                .down = held_matrix(operation.inputs[5], site, true),
+               .gate_scale = scales(6),
+               .up_scale = scales(7),
+               .down_scale = scales(8),
                .first_expert = operation.inputs[3].view.begins[0],
                .silu = operation.node->attributes.word("activation") == "silu",
                .scratch = site.scratch(launch)};
