@@ -31,7 +31,8 @@ struct Options {
 };
 
 // The graph of the file's architecture. Throws Error for an unknown architecture (naming those that
-// are known), a missing key, a tensor that is missing or has the wrong shape.
+// are known), a key that is missing or impossible, a tensor that is missing or has the wrong shape,
+// and one that the graph does not read, without which the answer would be another.
 std::unique_ptr<graph::Graph> build(const gguf::File& file, const Options& options);
 
 }  // namespace tandem::model

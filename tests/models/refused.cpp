@@ -134,6 +134,32 @@ TEST_F(Refused, ways_to_scale_positions) {
               "key qwen3moe.rope.scaling.original_context_length is 0, expected 1 to 2147483647");
 }
 
+TEST_F(Refused, tensors_that_nothing_reads) {
+    std::string rest = " is not read by architecture llama: the answer would be wrong without it";
+    for (const char* name : {"blk.0.attn_q_norm.weight", "blk.1.attn_sinks.weight",
+                             "blk.0.ffn_gate_inp.bias", "rope_factors_long.weight"}) {
+        start_from("llama-rope-factors");
+        tensor(name);
+        EXPECT_EQ(answer(), "tensor " + std::string(name) + rest);
+    }
+    start_from("llama-rope-factors");
+    set("llama.block_count", 3);
+    EXPECT_EQ(answer(), "tensor blk.3.attn_norm.weight" + rest);
+}
+
+TEST_F(Refused, but_not_tensors_that_no_answer_needs) {
+    start_from("llama-rope-factors");
+    tensor("blk.0.attn_q.input_scale");
+    EXPECT_EQ(answer(), "");
+    // One of the two sets suits the context.
+    metadata.set_string("llama.rope.scaling.type", "longrope");
+    TensorInfo factors = tensor("rope_freqs.weight");
+    tensor("rope_freqs.weight").name = "rope_factors_long.weight";
+    factors.name = "rope_factors_short.weight";
+    tensors.push_back(factors);
+    EXPECT_EQ(answer(), "");
+}
+
 TEST_F(Refused, models_that_write_no_text) {
     start_from("llama-rope-factors");
     metadata.set_bool("llama.attention.causal", false);
