@@ -202,6 +202,7 @@ TEST(Cpu, RowOps) {
     Tensor x = glu(b, a, "silu");
     x = add(x, glu(a, b, "gelu"));
     x = mul(x, model.weight("row", DType::F32, {heads, d}, {}));
+    x = mul(x, model.weight("value", DType::F32, {}, {}));
     x = add(rms_norm(x, model.weight("norm", DType::F16, {d}, {}), 1e-5), a);
     model.finish(sigmoid(soft_cap(scale(x, 0.5), 3)));
     expect_close(model, {test::random_step(0, 1), test::random_step(0, 23)}, 1e-11);
