@@ -130,26 +130,14 @@ void CpuDevice::play(Recording& recording, uint64_t, uint64_t) {
     // The task after which all members stop. Each looks only after a barrier, when the number for
     // that task can no longer change, so that none is left waiting at the next.
     std::atomic<size_t> last_task = replayed.tasks.size();
-    auto stop_after = [&](size_t task) {
-        size_t known = last_task.load();
-        while (task < known && !last_task.compare_exchange_weak(known, task)) {
-        }
-    };
     team_.run([&](const Worker& worker) {
-        std::exception_ptr error;
         for (size_t i = 0; i < replayed.tasks.size(); ++i) {
-            try {
-                replayed.tasks[i](worker);
-            } catch (...) {
-                error = std::current_exception();
-                stop_after(i);
-            }
+            replayed.tasks[i](worker);
             if (worker.index == 0 && replayed.cancelled->load(std::memory_order_relaxed))
-                stop_after(i);
+                last_task.store(i);
             worker.barrier->wait();
             if (last_task.load() <= i) break;
         }
-        if (error) std::rethrow_exception(error);
     });
 }
 

@@ -2,7 +2,6 @@
 
 #include <chrono>
 #include <exception>
-#include <utility>
 
 #include "kernels/host.h"
 
@@ -33,13 +32,26 @@ void wait_while(const std::atomic<uint32_t>& number, uint32_t old, bool spin) {
 void Barrier::wait() {
     if (members_ == 1) return;
     uint32_t round = round_.load(std::memory_order_acquire);
+    if (broken_.load(std::memory_order_acquire)) throw Broken{};
     if (arrived_.fetch_add(1, std::memory_order_acq_rel) + 1 == uint32_t(members_)) {
         arrived_.store(0, std::memory_order_relaxed);
         round_.store(round + 1, std::memory_order_release);
         round_.notify_all();
     } else {
         wait_while(round_, round, spin_);
+        if (broken_.load(std::memory_order_acquire)) throw Broken{};
     }
+}
+
+void Barrier::leave() {
+    broken_.store(true, std::memory_order_release);
+    round_.fetch_add(1, std::memory_order_release);
+    round_.notify_all();
+}
+
+void Barrier::mend() {
+    arrived_.store(0, std::memory_order_relaxed);
+    broken_.store(false, std::memory_order_relaxed);
 }
 
 Team::Team(std::vector<int> cores, bool shared)
@@ -61,8 +73,11 @@ Team::~Team() {
 void Team::call(int index) {
     try {
         (*task_)(Worker{index, size(), &barrier_, &scratch_[size_t(index)]});
+    } catch (const Barrier::Broken&) {
+        // Another member has the error.
     } catch (...) {
         errors_[size_t(index)] = std::current_exception();
+        barrier_.leave();
     }
 }
 
@@ -91,8 +106,14 @@ void Team::run(const std::function<void(const Worker&)>& task) {
     call(0);
     for (uint32_t done; (done = finished_.load(std::memory_order_acquire)) + 1 < uint32_t(size());)
         wait_while(finished_, done, !shared_);
-    for (std::exception_ptr& error : errors_)
-        if (error) std::rethrow_exception(std::exchange(error, nullptr));
+    std::exception_ptr first;
+    for (std::exception_ptr& error : errors_) {
+        if (!first) first = error;
+        error = nullptr;
+    }
+    if (!first) return;
+    barrier_.mend();
+    std::rethrow_exception(first);
 }
 
 }  // namespace tandem::kernels::cpu

@@ -16,10 +16,17 @@ class Barrier {
     Barrier(int members, bool spin) : members_(members), spin_(spin) {}
     void wait();
 
+    // For a member that will not come any more: waits, now and later, throw Broken.
+    struct Broken {};
+    void leave();
+    // Makes it whole again; nobody may be there.
+    void mend();
+
   private:
     const int members_;
     const bool spin_;
     std::atomic<uint32_t> arrived_ = 0, round_ = 0;
+    std::atomic<bool> broken_ = false;
 };
 
 // One member at work.
@@ -52,8 +59,8 @@ class Team {
     void pin_caller();
 
     int size() const { return int(cores_.size()); }
-    // Every member calls task(worker); returns when all have. The caller is worker 0 and is pinned
-    // to the first core. An exception of any member is thrown here.
+    // Every member calls task(worker); returns when all have. The caller is worker 0. An exception
+    // of any member ends the waits of the others and is thrown here.
     void run(const std::function<void(const Worker&)>& task);
 
   private:
