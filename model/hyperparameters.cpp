@@ -6,22 +6,8 @@
 
 namespace tandem::model {
 
-namespace {
-
-// Metadata errors say what is wrong with a key; only here is known whose key it is.
-template <typename Read>
-auto with_path(const gguf::File& file, Read read) {
-    try {
-        return read();
-    } catch (const Error& error) {
-        throw Error(file.path() + ": " + error.what());
-    }
-}
-
-}  // namespace
-
 Hyperparameters::Hyperparameters(const gguf::File& file) : file_(file) {
-    auto name = with_path(file, [&] { return file.metadata().text("general.architecture"); });
+    auto name = file.metadata().text("general.architecture");
     if (!name)
         throw Error(file.path() +
                     ": no key general.architecture: this is not a model (an adapter or a "
@@ -39,23 +25,23 @@ void Hyperparameters::missing(std::string_view key) const {
 }
 
 int64_t Hyperparameters::integer(std::string_view key) const {
-    auto value = with_path(file_, [&] { return file_.metadata().integer(full(key)); });
+    auto value = file_.metadata().integer(full(key));
     if (!value) missing(key);
     return *value;
 }
 
 int64_t Hyperparameters::integer(std::string_view key, int64_t fallback) const {
-    return with_path(file_, [&] { return file_.metadata().integer(full(key)); }).value_or(fallback);
+    return file_.metadata().integer(full(key)).value_or(fallback);
 }
 
 double Hyperparameters::real(std::string_view key) const {
-    auto value = with_path(file_, [&] { return file_.metadata().real(full(key)); });
+    auto value = file_.metadata().real(full(key));
     if (!value) missing(key);
     return *value;
 }
 
 double Hyperparameters::real(std::string_view key, double fallback) const {
-    return with_path(file_, [&] { return file_.metadata().real(full(key)); }).value_or(fallback);
+    return file_.metadata().real(full(key)).value_or(fallback);
 }
 
 double Hyperparameters::positive(std::string_view key, double fallback) const {
@@ -67,17 +53,16 @@ double Hyperparameters::positive(std::string_view key, double fallback) const {
 }
 
 bool Hyperparameters::boolean(std::string_view key, bool fallback) const {
-    return with_path(file_, [&] { return file_.metadata().boolean(full(key)); }).value_or(fallback);
+    return file_.metadata().boolean(full(key)).value_or(fallback);
 }
 
 std::string Hyperparameters::text(std::string_view key, std::string_view fallback) const {
-    return with_path(file_, [&] { return file_.metadata().text(full(key)); })
-        .value_or(std::string(fallback));
+    return file_.metadata().text(full(key)).value_or(std::string(fallback));
 }
 
 int64_t Hyperparameters::of_layer(std::string_view key, int layer,
                                   std::optional<int64_t> fallback) const {
-    auto values = with_path(file_, [&] { return file_.metadata().integers(full(key)); });
+    auto values = file_.metadata().integers(full(key));
     if (values.empty()) {
         if (!fallback) missing(key);
         return *fallback;

@@ -82,6 +82,14 @@ TEST_F(Refused, impossible_extents) {
     EXPECT_EQ(answer(), "block 0 has 8 heads and 3 kv heads, expected a multiple");
 }
 
+TEST_F(Refused, keys_of_another_type) {
+    start_from("llama-rope-factors");
+    metadata.set_string("llama.embedding_length", "wide");
+    EXPECT_EQ(answer(),
+              "E_METADATA: key \"llama.embedding_length\" holds string \"wide\", expected an "
+              "integer");
+}
+
 TEST_F(Refused, impossible_experts) {
     start_from("qwen3moe");
     ASSERT_EQ(answer(), "");
