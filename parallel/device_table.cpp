@@ -1,5 +1,6 @@
 #include "parallel/device_table.h"
 
+#include <algorithm>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
@@ -11,6 +12,8 @@ using nlohmann::json;
 
 namespace {
 
+constexpr double most_bytes = 0x1p62;  // more than any device has, within int64_t
+
 double positive(const json& entry, const char* key, const std::string& of) {
     if (!entry.contains(key) || !entry[key].is_number() || !(entry[key].get<double>() >= 0))
         throw Error(of + " needs a number \"" + key + "\", 0 or more");
@@ -19,6 +22,19 @@ double positive(const json& entry, const char* key, const std::string& of) {
 
 Link read_link(const json& entry, const std::string& of) {
     return {positive(entry, "seconds", of), positive(entry, "bytes_per_second", of)};
+}
+
+// Throws Error for a name that no device has.
+void set_link(DeviceTable& table, const std::string& from, const std::string& to, Link link) {
+    for (const std::string& name : {from, to})
+        if (std::none_of(table.devices.begin(), table.devices.end(),
+                         [&](const DeviceRow& row) { return row.name == name; }))
+            throw Error("a link is between \"" + from + "\" and \"" + to +
+                        "\", but no device is named \"" + name + "\"");
+    for (size_t a = 0; a < table.size(); ++a)
+        for (size_t b = 0; b < table.size(); ++b)
+            if (table.devices[a].name == from && table.devices[b].name == to)
+                table.links[a][b] = table.links[b][a] = link;
 }
 
 DeviceTable read(const json& root) {
@@ -32,7 +48,7 @@ DeviceTable read(const json& root) {
         std::string name = entry["name"], of = "device " + name;
         table.devices.push_back(
             {.name = name,
-             .free_bytes = int64_t(positive(entry, "free_bytes", of)),
+             .free_bytes = int64_t(std::min(positive(entry, "free_bytes", of), most_bytes)),
              .bytes_per_second = positive(entry, "bytes_per_second", of),
              .multiply_adds_per_second = positive(entry, "multiply_adds_per_second", of),
              .rounding = entry.value("rounding", "")});
@@ -44,12 +60,7 @@ DeviceTable read(const json& root) {
         if (!entry.contains("between") || !entry["between"].is_array() ||
             entry["between"].size() != 2)
             throw Error("every entry of \"links\" needs \"between\" with two device names");
-        Link link = read_link(entry, "a link");
-        for (size_t a = 0; a < table.size(); ++a)
-            for (size_t b = 0; b < table.size(); ++b)
-                if (table.devices[a].name == entry["between"][0] &&
-                    table.devices[b].name == entry["between"][1])
-                    table.links[a][b] = table.links[b][a] = link;
+        set_link(table, entry["between"][0], entry["between"][1], read_link(entry, "a link"));
     }
     return table;
 }

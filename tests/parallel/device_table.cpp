@@ -1,0 +1,57 @@
+// Device tables as files: what they say is what is read, and what cannot be is said in one line.
+#include "parallel/device_table.h"
+
+#include <gtest/gtest.h>
+
+#include "gguf/error.h"
+#include "gguf/folder.h"
+
+namespace tandem::parallel {
+namespace {
+
+class DeviceTables : public ::testing::Test {
+  protected:
+    DeviceTable read(const std::string& text) {
+        return read_device_table(folder.write("table.json", std::as_bytes(std::span(text))));
+    }
+    // Two devices, a and b, and whatever is said behind them.
+    DeviceTable pair(const std::string& more, const std::string& free_bytes = "1e9") {
+        std::string numbers = R"(, "bytes_per_second": 1, "multiply_adds_per_second": 1})";
+        std::string list;
+        for (const char* name : {"a", "b"})
+            list += std::string(list.empty() ? "" : ", ") + "{\"name\": \"" + name +
+                    "\", \"free_bytes\": " + free_bytes + numbers;
+        return read("{\"devices\": [" + list + "]" + more + "}");
+    }
+    std::string error_of(const std::string& more) {
+        try {
+            pair(more);
+        } catch (const Error& error) {
+            return std::string(error.what()).substr(("device table " + path()).size() + 2);
+        }
+        return "";
+    }
+    std::string path() { return (folder / "table.json").string(); }
+
+    test::Folder folder;
+};
+
+TEST_F(DeviceTables, links_by_name) {
+    DeviceTable table = pair(R"(, "link": {"seconds": 1, "bytes_per_second": 2},
+        "links": [{"between": ["b", "a"], "seconds": 3, "bytes_per_second": 4}])");
+    EXPECT_EQ(table.links[0][1].seconds, 3);
+    EXPECT_EQ(table.links[1][0].bytes_per_second, 4);
+}
+
+TEST_F(DeviceTables, links_of_nobody) {
+    EXPECT_EQ(error_of(R"(, "links": [{"between": ["a", "c"], "seconds": 3,
+        "bytes_per_second": 4}])"),
+              "a link is between \"a\" and \"c\", but no device is named \"c\"");
+}
+
+TEST_F(DeviceTables, more_memory_than_there_is) {
+    EXPECT_EQ(pair("", "1e300").devices[0].free_bytes, int64_t(1) << 62);
+}
+
+}  // namespace
+}  // namespace tandem::parallel
