@@ -40,8 +40,12 @@ void HostCommunicator::AlignedDelete::operator()(std::byte* memory) const {
 }
 
 HostCommunicator::Block HostCommunicator::allocate(int64_t bytes) {
-    return Block(static_cast<std::byte*>(
-        ::operator new[](size_t(std::max<int64_t>(bytes, 1)), std::align_val_t(memory_alignment))));
+    Block block(static_cast<std::byte*>(::operator new[](
+        size_t(std::max<int64_t>(bytes, 1)), std::align_val_t(memory_alignment), std::nothrow)));
+    if (!block)
+        throw Error("out of memory: " + std::to_string(bytes >> 20) +
+                    " MiB for exchanges are not available; use smaller steps (-ub)");
+    return block;
 }
 
 HostCommunicator::Point::Point(const Exchange* exchange)

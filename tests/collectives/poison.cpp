@@ -5,6 +5,7 @@
 #include <functional>
 #include <thread>
 
+#include "gguf/error.h"
 #include "graph/ops.h"
 #include "parallel/communicator/host.h"
 #include "random.h"
@@ -207,6 +208,11 @@ TEST(Poison, in_the_middle_ends_everyone) {
         for (std::thread& thread : threads) thread.join();
         EXPECT_EQ(ended, 4) << seed;
     }
+}
+
+TEST(Memory, that_is_not_there) {
+    Net net({send}, 2);
+    EXPECT_THROW(net.communicator->reserve(0, int64_t(1) << 60, 0), Error);
 }
 
 }  // namespace
