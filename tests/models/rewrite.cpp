@@ -13,11 +13,11 @@ std::vector<Stored> read_all(const gguf::File& file) {
     return tensors;
 }
 
-std::filesystem::path write(const std::filesystem::path& path, const gguf::File& file,
+std::filesystem::path write(const std::filesystem::path& path, const gguf::Metadata& metadata,
                             const std::vector<Stored>& tensors) {
     std::vector<gguf::TensorInfo> infos;
     for (const Stored& tensor : tensors) infos.push_back(tensor.info);
-    gguf::Writer writer(path, file.metadata(), infos);
+    gguf::Writer writer(path, metadata, infos);
     for (const Stored& tensor : tensors) writer.write(tensor.bytes);
     writer.finish();
     return path;

@@ -15,8 +15,8 @@ struct Stored {
 };
 
 std::vector<Stored> read_all(const gguf::File& file);
-// The keys of `file` with those tensors; gives `path`.
-std::filesystem::path write(const std::filesystem::path& path, const gguf::File& file,
+// A file of those keys and tensors; gives `path`.
+std::filesystem::path write(const std::filesystem::path& path, const gguf::Metadata& metadata,
                             const std::vector<Stored>& tensors);
 
 }  // namespace tandem::test

@@ -90,6 +90,31 @@ std::vector<Stored> scaled(const std::vector<Stored>& tensors) {
     return result;
 }
 
+// Every value head gets `more` elements of 0, and attn_output weights for them, which then say
+// nothing.
+std::vector<Stored> longer_values(const std::vector<Stored>& tensors, int64_t size, int64_t more) {
+    std::vector<Stored> result = tensors;
+    for (Stored& tensor : result) {
+        bool rows = tensor.info.name.find("attn_v.weight") != std::string::npos;
+        bool columns = tensor.info.name.find("attn_output.weight") != std::string::npos;
+        if (!rows && !columns) continue;
+        // Runs of elements that belong to one head, behind each of which others come.
+        int64_t run = rows ? size * tensor.info.extents[0] : size;
+        std::vector<float> values(size_t(tensor.info.elements())), longer;
+        decode_row(tensor.info.dtype, tensor.bytes.data(), values);
+        for (auto head = values.begin(); head != values.end(); head += run) {
+            longer.insert(longer.end(), head, head + run);
+            longer.insert(longer.end(), size_t(run / size * more), rows ? 0.0f : 1.0f);
+        }
+        int64_t& extent = tensor.info.extents[rows ? 1 : 0];
+        extent = extent / size * (size + more);
+        tensor.info.dtype = gguf::DType::F32;
+        auto bytes = std::as_bytes(std::span(longer));
+        tensor.bytes = {bytes.begin(), bytes.end()};
+    }
+    return result;
+}
+
 struct Mapping {
     const char* mode;
     size_t devices;
@@ -120,7 +145,8 @@ class Rewritten : public ::testing::TestWithParam<const char*> {
 };
 
 TEST_P(Rewritten, one_tensor_for_queries_keys_and_values) {
-    gguf::File other = gguf::File::open(write(folder / "fused.gguf", file, fused(read_all(file))));
+    gguf::File other =
+        gguf::File::open(write(folder / "fused.gguf", file.metadata(), fused(read_all(file))));
     ASSERT_LT(other.tensors().size(), file.tensors().size());
     for (const Mapping& mapping : mappings)
         EXPECT_LE(nmse(logits_of(other, mapping, golden.tokens), golden.logits), 1e-9)
@@ -129,7 +155,7 @@ TEST_P(Rewritten, one_tensor_for_queries_keys_and_values) {
 
 TEST_P(Rewritten, biases_count_once) {
     gguf::File other =
-        gguf::File::open(write(folder / "biased.gguf", file, biased(read_all(file))));
+        gguf::File::open(write(folder / "biased.gguf", file.metadata(), biased(read_all(file))));
     std::vector<float> alone = logits_of(other, mappings[0], golden.tokens);
     EXPECT_GT(nmse(alone, golden.logits), 1e-2) << "the biases change the answer";
     for (const Mapping& mapping : mappings)
@@ -139,8 +165,9 @@ TEST_P(Rewritten, biases_count_once) {
 
 TEST_P(Rewritten, biases_in_one_tensor) {
     std::vector<Stored> tensors = biased(read_all(file));
-    gguf::File apart = gguf::File::open(write(folder / "apart.gguf", file, tensors));
-    gguf::File together = gguf::File::open(write(folder / "together.gguf", file, fused(tensors)));
+    gguf::File apart = gguf::File::open(write(folder / "apart.gguf", file.metadata(), tensors));
+    gguf::File together =
+        gguf::File::open(write(folder / "together.gguf", file.metadata(), fused(tensors)));
     ASSERT_LT(together.tensors().size(), apart.tensors().size());
     std::vector<float> alone = logits_of(apart, mappings[0], golden.tokens);
     for (const Mapping& mapping : mappings)
@@ -148,10 +175,21 @@ TEST_P(Rewritten, biases_in_one_tensor) {
             << mapping.mode << " on " << mapping.devices;
 }
 
+TEST_P(Rewritten, values_of_a_size_of_their_own) {
+    gguf::Metadata metadata = file.metadata();
+    metadata.set_u32(*metadata.text("general.architecture") + ".attention.value_length", 48);
+    gguf::File other = gguf::File::open(
+        write(folder / "longer.gguf", metadata, longer_values(read_all(file), 32, 16)));
+    for (const Mapping& mapping : mappings)
+        EXPECT_LE(nmse(logits_of(other, mapping, golden.tokens), golden.logits), 1e-9)
+            << mapping.mode << " on " << mapping.devices;
+}
+
 TEST_P(Rewritten, scales_beside_biases) {
     std::vector<Stored> tensors = fused(biased(read_all(file)));
-    gguf::File plain = gguf::File::open(write(folder / "plain.gguf", file, tensors));
-    gguf::File other = gguf::File::open(write(folder / "scaled.gguf", file, scaled(tensors)));
+    gguf::File plain = gguf::File::open(write(folder / "plain.gguf", file.metadata(), tensors));
+    gguf::File other =
+        gguf::File::open(write(folder / "scaled.gguf", file.metadata(), scaled(tensors)));
     std::vector<float> alone = logits_of(plain, mappings[0], golden.tokens);
     for (const Mapping& mapping : mappings)
         EXPECT_LE(nmse(logits_of(other, mapping, golden.tokens), alone), 1e-10)
@@ -167,7 +205,7 @@ class Scaled : public Rewritten {};
 
 TEST_P(Scaled, weights_and_their_scales) {
     std::vector<Stored> tensors = scaled(read_all(file));
-    gguf::File other = gguf::File::open(write(folder / "scaled.gguf", file, tensors));
+    gguf::File other = gguf::File::open(write(folder / "scaled.gguf", file.metadata(), tensors));
     ASSERT_GT(other.tensors().size(), file.tensors().size());
     for (const Mapping& mapping : mappings)
         EXPECT_LE(nmse(logits_of(other, mapping, golden.tokens), golden.logits), 1e-9)
