@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstring>
 
 #include "graph/rope.h"
 #include "kernels/cpu/device.h"
@@ -179,6 +180,24 @@ TEST(Cpu, ExpertsWithScales) {
         expect_close(model, {test::random_step(0, 1), test::random_step(0, 13)},
                      6 * bound_of(dtype));
     }
+}
+
+// A value that is no number spoils the results that depend on it, visibly.
+TEST(Cpu, QuantizedActivationsKeepNaN) {
+    for (const Machine& machine : machines())
+        for (int64_t block : {32, 256})
+            for (int64_t at : {int64_t(0), int64_t(9), block - 1}) {
+                std::vector<float> x(size_t(block), 2.0f);
+                x[size_t(at)] = std::nanf("");
+                kernels::cpu::Q8Row row = kernels::cpu::q8_row(block, block);
+                std::vector<uint8_t> bytes(size_t(row.bytes));
+                kernels::cpu::find_variant(machine.variant)
+                    ->isa()
+                    .quantize(x.data(), block, block, bytes.data());
+                float scale;
+                std::memcpy(&scale, &bytes[size_t(row.scales)], sizeof scale);
+                EXPECT_TRUE(std::isnan(scale)) << machine.variant << " " << block << " " << at;
+            }
 }
 
 // Heads that are batched, and operands of which only the last axis is contracted.

@@ -1,4 +1,5 @@
-// Activations as int8 blocks: scale = largest magnitude / 127, codes rounded to nearest.
+// Activations as int8 blocks: scale = largest magnitude / 127, codes rounded to nearest. The scale
+// of a block with a NaN is NaN.
 #include "kernels/cpu/isa/kernels.h"
 #include "kernels/cpu/isa/simd.h"
 
@@ -6,10 +7,14 @@ namespace tandem::kernels::cpu::TANDEM_ISA {
 
 namespace {
 
+// Compared as integers, which order magnitudes alike and put NaN above all: it must not get lost.
 float largest_magnitude(const float* x, int64_t count) {
-    F most = zero();
-    for (int64_t i = 0; i < count; i += lanes) most = max(most, abs(load_f32(x + i)));
-    return largest(most);
+    I most = splat(0);
+    for (int64_t i = 0; i < count; i += lanes) most = max(most, as_int(abs(load_f32(x + i))));
+    const int32_t bits = largest(most);
+    float value;
+    std::memcpy(&value, &bits, 4);
+    return value;
 }
 
 // Codes of `count` elements; gives their sum.

@@ -73,6 +73,7 @@ inline I biased(I bytes) { return _mm512_xor_si512(bytes, _mm512_set1_epi8(char(
 
 inline F to_float(I a) { return _mm512_cvtepi32_ps(a); }
 inline F as_float(I a) { return _mm512_castsi512_ps(a); }
+inline I as_int(F a) { return _mm512_castps_si512(a); }
 inline F load_f32(const void* p) { return _mm512_loadu_ps(p); }
 inline F load_f16(const void* p) {
     return _mm512_cvtph_ps(_mm256_loadu_si256(static_cast<const __m256i*>(p)));
@@ -102,7 +103,8 @@ inline F keep_from(F a, float limit, F x) {
 }
 inline float sum(F a) { return _mm512_reduce_add_ps(a); }
 inline int32_t sum(I a) { return _mm512_reduce_add_epi32(a); }
-inline float largest(F a) { return _mm512_reduce_max_ps(a); }
+inline I max(I a, I b) { return _mm512_max_epi32(a, b); }
+inline int32_t largest(I a) { return _mm512_reduce_max_epi32(a); }
 
 #elif defined(__AVX2__)
 
@@ -162,6 +164,7 @@ inline I biased(I bytes) { return bytes; }
 
 inline F to_float(I a) { return _mm256_cvtepi32_ps(a); }
 inline F as_float(I a) { return _mm256_castsi256_ps(a); }
+inline I as_int(F a) { return _mm256_castps_si256(a); }
 inline F load_f32(const void* p) { return _mm256_loadu_ps(static_cast<const float*>(p)); }
 inline F load_f16(const void* p) {
     return _mm256_cvtph_ps(_mm_loadu_si128(static_cast<const __m128i*>(p)));
@@ -199,10 +202,11 @@ inline int32_t sum(I a) {
     half = _mm_add_epi32(half, _mm_shuffle_epi32(half, 0x4e));
     return _mm_cvtsi128_si32(_mm_add_epi32(half, _mm_shuffle_epi32(half, 0xb1)));
 }
-inline float largest(F a) {
-    __m128 half = _mm_max_ps(_mm256_castps256_ps128(a), _mm256_extractf128_ps(a, 1));
-    half = _mm_max_ps(half, _mm_movehl_ps(half, half));
-    return _mm_cvtss_f32(_mm_max_ss(half, _mm_shuffle_ps(half, half, 1)));
+inline I max(I a, I b) { return _mm256_max_epi32(a, b); }
+inline int32_t largest(I a) {
+    __m128i half = _mm_max_epi32(_mm256_castsi256_si128(a), _mm256_extracti128_si256(a, 1));
+    half = _mm_max_epi32(half, _mm_shuffle_epi32(half, 0x4e));
+    return _mm_cvtsi128_si32(_mm_max_epi32(half, _mm_shuffle_epi32(half, 0xb1)));
 }
 
 #else
@@ -334,6 +338,11 @@ inline F as_float(I a) {
     std::memcpy(result.lane, a.lane, sizeof result.lane);
     return result;
 }
+inline I as_int(F a) {
+    I result;
+    std::memcpy(result.lane, a.lane, sizeof result.lane);
+    return result;
+}
 inline F load_f32(const void* p) {
     F result;
     std::memcpy(result.lane, p, sizeof result.lane);
@@ -397,9 +406,13 @@ inline int32_t sum(I a) {
     for (uint32_t x : a.lane) total += x;
     return int32_t(total);
 }
-inline float largest(F a) {
-    float most = a.lane[0];
-    for (float x : a.lane) most = x > most ? x : most;
+inline I max(I a, I b) {
+    return each_lane<I>(
+        [&](int i) { return int32_t(a.lane[i]) > int32_t(b.lane[i]) ? a.lane[i] : b.lane[i]; });
+}
+inline int32_t largest(I a) {
+    auto most = int32_t(a.lane[0]);
+    for (uint32_t x : a.lane) most = int32_t(x) > most ? int32_t(x) : most;
     return most;
 }
 
