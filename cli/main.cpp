@@ -60,7 +60,9 @@ int run(std::span<const std::string> words) {
 
 int main(int count, char** words) {
     try {
-        return tandem::cli::run(std::vector<std::string>(words + 1, words + count));
+        const int code = tandem::cli::run(std::vector<std::string>(words + 1, words + count));
+        if (!std::cout.flush()) throw tandem::Error("cannot write to standard output");
+        return code;
     } catch (const tandem::Error& error) {
         std::cerr << "error: " << error.what() << "\n";
     } catch (const std::bad_alloc&) {

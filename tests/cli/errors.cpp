@@ -1,5 +1,8 @@
 // What goes wrong is one line on standard error and exit code 1.
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <cstdlib>
 
 #include "cli/process.h"
 #include "cli/tiny_model.h"
@@ -77,6 +80,21 @@ TEST(errors, every_cut_of_a_file_is_an_error) {
         EXPECT_EQ(result.code, 1) << size;
         EXPECT_TRUE(result.error.starts_with("error: " + path + ": E_")) << result.error;
         EXPECT_EQ(std::count(result.error.begin(), result.error.end(), '\n'), 1) << result.error;
+    }
+}
+
+TEST(errors, a_full_disk_behind_standard_output) {
+    const std::string model = " -m " + tiny_model().string(), one = " -dev reference";
+    const std::string said = write_file("said.txt", "").string();
+    for (const std::string& words :
+         {std::string("--help"), std::string("run --help"), std::string("devices"),
+          std::string("synth --list"), "plan" + model + one, "plan --json" + model + one,
+          "inspect" + model, "tokenize -p abc" + model, "run -p abc -n 2" + model + one,
+          "logits --tokens 1 -o /dev/null" + model + one}) {
+        const std::string command = TANDEM_BINARY " " + words + " >/dev/full 2>" + said;
+        EXPECT_EQ(WEXITSTATUS(std::system(command.c_str())), 1) << words;
+        const std::string text = read_file(said);
+        EXPECT_NE(text.find("error: cannot write "), std::string::npos) << words << ": " << text;
     }
 }
 
