@@ -20,7 +20,6 @@
 #include "cli/model_options.h"
 #include "cli/subcommands.h"
 #include "gguf/error.h"
-#include "kernels/host.h"
 
 namespace tandem::cli {
 
@@ -119,7 +118,6 @@ void Bench::load(std::span<const Case> tests) {
     status.clear();
     const EngineOptions wanted = options(tests);
     look_at(*make_blueprint(*file, wanted), wanted);
-    row.threads = setup.threads > 0 ? setup.threads : int64_t(kernels::usable_cores().size());
     limits.of(devices);  // while memory and devices are free
     driver = std::make_unique<Driver>(*file, wanted, interrupts);
 }
@@ -129,10 +127,12 @@ void Bench::look_at(const Blueprint& blueprint, const EngineOptions& wanted) {
     const parallel::DeviceTable one{.devices = {{.name = "all"}}, .links = {{{}}}};
     work = work_of(*blueprint.graph, make_plan(*blueprint.graph, one, {.mode = "none"}), 1)[0];
     devices = {.threads = wanted.threads, .folder = wanted.cache};
+    row.threads = 0;
     std::set<std::string> kinds;
     for (size_t i = 0; i < blueprint.devices.size(); ++i) {
         if (blueprint.weights[i] == 0) continue;
         devices.names.push_back(wanted.devices[i]);
+        row.threads += blueprint.devices[i]->description().threads;
         kinds.insert(blueprint.devices[i]->description().kind);
     }
     row.backends.clear();

@@ -19,10 +19,10 @@ struct Row {
     std::string file;                   // path of the model
     std::string model;                  // "llama 8B Q4_K - Medium"
     int64_t bytes = 0, parameters = 0;  // of its tensors
-    int64_t threads = 0;
-    std::string time;                  // of the test's begin, "2026-01-15T12:34:56Z"
-    std::vector<int64_t> nanoseconds;  // of each repetition
-    double limit = 0;                  // seconds that the machine needs at least
+    int64_t threads = 0;                // of all devices that hold something
+    std::string time;                   // of the test's begin, "2026-01-15T12:34:56Z"
+    std::vector<int64_t> nanoseconds;   // of each repetition
+    double limit = 0;                   // seconds that the machine needs at least
 
     int64_t tokens() const { return test.prompt + test.generated; }
     std::vector<double> rates() const;  // tokens per second of each repetition

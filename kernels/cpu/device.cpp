@@ -50,6 +50,7 @@ CpuDevice::CpuDevice(const Options& options)
                     .kind = "cpu",
                     .features = variant + ", " + std::to_string(team_.size()) +
                                 (team_.size() == 1 ? " thread" : " threads"),
+                    .threads = team_.size(),
                     // How work is divided among threads changes no bit.
                     .rounding = "cpu " + variant,
                     .total_bytes = total_memory(),

@@ -9,6 +9,7 @@
 #include "cli/process.h"
 #include "cli/tiny_model.h"
 #include "data.h"
+#include "kernels/host.h"
 
 namespace tandem::test {
 
@@ -84,6 +85,20 @@ TEST_F(Measuring, bench_runs_every_mode) {
                                  "-ts", "0", "-p", "4", "-n", "0", "-o", "jsonl"});
     EXPECT_EQ(result.code, 0) << result.error;
     EXPECT_EQ(lines(result.out).size(), 8u) << result.out;  // of two sets
+}
+
+TEST_F(Measuring, bench_counts_the_threads_that_run) {
+    const std::string core = "cpu:" + std::to_string(kernels::usable_cores().front());
+    const Result result =
+        tandem({"bench", "-m", tiny_model().string(), "-dev", core, "-dev", core + "," + core, "-t",
+                "0,8", "-sm", "tensor", "-r", "1", "-p", "4", "-n", "0", "-o", "json"});
+    EXPECT_EQ(result.code, 0) << result.error;
+    const auto rows = nlohmann::json::parse(result.out);
+    ASSERT_EQ(rows.size(), 4u);
+    EXPECT_EQ(rows[0]["n_threads"], 1);
+    EXPECT_EQ(rows[1]["n_threads"], 1);
+    EXPECT_EQ(rows[2]["n_threads"], 2);
+    EXPECT_EQ(rows[3]["n_threads"], 2);
 }
 
 TEST_F(Measuring, bench_errors) {
