@@ -1,14 +1,12 @@
 // `tandem bench`: how fast prompts are read and texts written, in llama-bench's table, with the
 // share of what the machine allows.
 #include <algorithm>
-#include <chrono>
 #include <ctime>
 #include <fstream>
 #include <iostream>
 #include <memory>
 #include <optional>
 #include <set>
-#include <thread>
 
 #include "cli/bench/cases.h"
 #include "cli/bench/known_limits.h"
@@ -70,6 +68,7 @@ struct Bench {
     void load(std::span<const Case> tests);
     void look_at(const Blueprint& blueprint, const EngineOptions& wanted);
     Row test(const Case& test);
+    void run(std::span<const Case> tests, Tables& tables);
 };
 
 // One model serves all tests that differ in numbers of tokens only: it has room for the largest.
@@ -92,6 +91,7 @@ EngineOptions Bench::options(std::span<const Case> tests) const {
     options.plan.mode = setup.mode;
     options.plan.ratio = setup.ratio;
     options.plan.main_device = setup.main_device;
+    options.interrupts = &interrupts;
     return options;
 }
 
@@ -149,31 +149,39 @@ Row Bench::test(const Case& test) {
     const Subject subject{driver->executor(), first_token(file->metadata())};
     result.nanoseconds =
         measure(subject, test, rules, [&](const std::string& what) { status.show(what); });
+    status.clear();
     result.limit = least_seconds(work, limits.of(devices), test);
     if (result.share() > 1) result.limit = least_seconds(work, limits.of(devices, true), test);
     return result;
+}
+
+void Bench::run(std::span<const Case> tests, Tables& tables) {
+    const double delay = arguments.real("delay", 0, 0);
+    for (size_t first = 0, last = 0; first < tests.size(); first = last) {
+        while (last < tests.size() && tests[last].setup == tests[first].setup) ++last;
+        load(tests.subspan(first, last - first));
+        for (size_t i = first; i < last; ++i) {
+            status.begin("benchmark " + std::to_string(i + 1) + "/" + std::to_string(tests.size()) +
+                         ": ");
+            status.show("starting");
+            interrupts.sleep(delay);
+            tables.add(test(tests[i]));
+        }
+    }
 }
 
 void act(Bench& bench) {
     const Cases cases = read_cases(bench.arguments);
     Tables tables(bench.arguments.text("output", "md"), bench.arguments.text("output-err", "none"),
                   TANDEM_VERSION, cases.columns);
-    const double delay = bench.arguments.real("delay", 0, 0);
     bench.row.build = TANDEM_VERSION;
     bench.row.cpu = processor();
-    const std::span<const Case> all(cases.list);
-    for (size_t first = 0, last = 0; first < all.size(); first = last) {
-        while (last < all.size() && all[last].setup == all[first].setup) ++last;
-        bench.load(all.subspan(first, last - first));
-        for (size_t i = first; i < last; ++i) {
-            bench.status.begin("benchmark " + std::to_string(i + 1) + "/" +
-                               std::to_string(all.size()) + ": ");
-            bench.status.show("starting");
-            if (delay > 0) std::this_thread::sleep_for(std::chrono::duration<double>(delay));
-            const Row row = bench.test(all[i]);
-            bench.status.clear();
-            tables.add(row);
-        }
+    try {
+        bench.run(cases.list, tables);
+    } catch (const Error&) {
+        bench.status.clear();
+        if (tables.begun()) tables.finish();  // what there is can be read
+        throw;
     }
     tables.finish();
 }
@@ -183,7 +191,6 @@ int run(const Arguments& arguments) {
     try {
         act(bench);
     } catch (const Error&) {
-        bench.status.clear();
         if (!bench.interrupts.pending()) throw;
         std::cerr << "interrupted\n";
         return interrupted_exit;

@@ -8,7 +8,8 @@ namespace tandem::cli {
 
 namespace {
 
-Engine load(const gguf::File& file, const EngineOptions& options, const Interrupts& interrupts) {
+Engine load(const gguf::File& file, EngineOptions options, const Interrupts& interrupts) {
+    options.interrupts = &interrupts;
     Progress progress("loading " + std::filesystem::path(file.path()).filename().string());
     return {file, options, [&](int64_t done, int64_t total) {
                 progress.show(done, total);

@@ -33,7 +33,8 @@ DeviceTable table_of(const std::vector<std::unique_ptr<kernels::Device>>& device
                         std::to_string(devices.size()));
     } else if (needs_speeds(options)) {
         table = speeds_of({options.devices, options.threads, options.cache}, false,
-                          [](const std::string& what) {
+                          [&](const std::string& what) {
+                              if (options.interrupts) options.interrupts->check();
                               std::cerr << "measuring, for split mode graph: " << what << "\n";
                           });
         for (size_t i = 0; i < devices.size(); ++i)

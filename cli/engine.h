@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/interrupts.h"
 #include "gguf/file.h"
 #include "kernels/devices.h"
 #include "model/architecture.h"
@@ -26,6 +27,7 @@ struct EngineOptions {
     std::optional<std::filesystem::path> device_table;
     std::filesystem::path cache;  // where measurements of devices are kept; empty: nowhere
     parallel::Wire wire = parallel::Wire::F32;
+    const Interrupts* interrupts = nullptr;  // the first one ends measurements
 };
 
 // Everything before a byte is loaded: what `plan` prints, and what the engine is built on.

@@ -3,6 +3,11 @@
 #include <pthread.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <chrono>
+
+#include "gguf/error.h"
+
 namespace tandem::cli {
 
 Interrupts::Interrupts() {
@@ -17,6 +22,19 @@ Interrupts::~Interrupts() {
     pthread_kill(watcher_.native_handle(), SIGINT);
     watcher_.join();
     pthread_sigmask(SIG_SETMASK, &earlier_, nullptr);
+}
+
+void Interrupts::check() const {
+    if (pending_) throw Error("interrupted");
+}
+
+void Interrupts::sleep(double seconds) const {
+    using Clock = std::chrono::steady_clock;
+    const auto start = Clock::now();
+    const std::chrono::duration<double> all(seconds);
+    while (!pending_ && Clock::now() - start < all)
+        std::this_thread::sleep_for(std::min<std::chrono::duration<double>>(
+            all - (Clock::now() - start), std::chrono::milliseconds(50)));
 }
 
 void Interrupts::act(std::function<void()> action) {

@@ -22,6 +22,8 @@ class Interrupts {
     Interrupts& operator=(const Interrupts&) = delete;
 
     bool pending() const { return pending_; }
+    void check() const;                // throws Error from the first one on
+    void sleep(double seconds) const;  // until the first one at most
     // What the first interrupt does beside setting `pending`; called in another thread, or at once
     // if it has come already. An empty function takes it back, and waits for one that is running.
     void act(std::function<void()> action);

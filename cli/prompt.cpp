@@ -51,7 +51,7 @@ std::string read_standard_input(const Interrupts* interrupts) {
     while (true) {
         pollfd input{.fd = STDIN_FILENO, .events = POLLIN};
         int ready = poll(&input, 1, 50);
-        if (interrupts && interrupts->pending()) throw Error("interrupted");
+        if (interrupts) interrupts->check();
         if (ready <= 0) continue;
         ssize_t count = read(STDIN_FILENO, block, sizeof block);
         if (count == 0) return text;

@@ -5,6 +5,8 @@
 
 #include <chrono>
 
+#include "gguf/error.h"
+
 namespace tandem::test {
 
 using cli::Interrupts;
@@ -32,6 +34,18 @@ TEST(interrupts, the_first_calls_the_action) {
     kill(getpid(), SIGINT);
     EXPECT_TRUE(comes_true([&] { return calls > 0; }));
     EXPECT_TRUE(interrupts.pending());
+}
+
+TEST(interrupts, the_first_ends_what_asks_for_it) {
+    const auto start = std::chrono::steady_clock::now();
+    Interrupts interrupts;
+    interrupts.check();
+    interrupts.sleep(0.02);
+    EXPECT_GE(std::chrono::steady_clock::now() - start, std::chrono::milliseconds(20));
+    kill(getpid(), SIGINT);
+    interrupts.sleep(60);
+    EXPECT_THROW(interrupts.check(), Error);
+    EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(30));
 }
 
 TEST(interrupts, an_action_that_comes_late_is_called_at_once) {

@@ -101,6 +101,17 @@ TEST_F(Measuring, bench_counts_the_threads_that_run) {
     EXPECT_EQ(rows[3]["n_threads"], 2);
 }
 
+TEST_F(Measuring, bench_ends_cleanly_when_interrupted) {
+    Process process({"bench", "-m", tiny_model().string(), "-dev", "reference", "-r", "1", "-p",
+                     "2,100000", "-n", "0", "-o", "json"});
+    ASSERT_TRUE(process.has_written(500));
+    process.interrupt();
+    const Result result = process.finish();
+    EXPECT_EQ(result.code, 130);
+    EXPECT_TRUE(result.error.ends_with("interrupted\n")) << result.error;
+    EXPECT_EQ(nlohmann::json::parse(result.out).size(), 1u);
+}
+
 TEST_F(Measuring, bench_errors) {
     EXPECT_EQ(bench({"-p", "x"}).code, 1);
     EXPECT_NE(
