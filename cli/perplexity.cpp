@@ -4,13 +4,12 @@
 #include <chrono>
 #include <cmath>
 #include <cstdio>
-#include <fstream>
 #include <iostream>
-#include <sstream>
 
 #include "cli/driver.h"
 #include "cli/model_options.h"
 #include "cli/perplexity/windows.h"
+#include "cli/prompt.h"
 #include "cli/subcommands.h"
 #include "gguf/error.h"
 #include "model/tokenizer/tokenizer.h"
@@ -59,22 +58,12 @@ void print(std::span<const std::string> notes) {
     for (const std::string& note : notes) std::cerr << "note: " << note << "\n";
 }
 
-// Without one newline at its end.
-std::string read_text(const std::string& path) {
-    if (path.empty()) throw Error("no text given: name a file with -f");
-    std::ifstream in(path, std::ios::binary);
-    std::ostringstream text;
-    if (in) text << in.rdbuf();
-    if (!in || text.bad()) throw Error("cannot read the text " + path);
-    std::string all = text.str();
-    if (all.ends_with('\n')) all.pop_back();
-    return all;
-}
-
 // What the values are, as they come in.
 class Output {
   public:
-    explicit Output(bool lines, int64_t length) : lines_(lines), length_(length) {}
+    Output(bool lines, int64_t length) : lines_(lines), length_(length) {}
+    Output(const Output&) = delete;
+    ~Output() { end_line(); }
 
     void add(int64_t window, const Likelihoods& own) {
         total_.sum += own.sum;
@@ -85,12 +74,13 @@ class Output {
                               total_.perplexity(), total_.mean(), total_.error());
         else
             std::cout << line("[%d]%.4lf,", int(window) + 1, total_.perplexity());
+        in_line_ = !lines_;
         std::cout << std::flush;
         if (!std::cout) throw Error("cannot write the values to standard output");
     }
 
-    void finish() const {
-        if (!lines_) std::cout << "\n";
+    void finish() {
+        end_line();
         if (!std::isfinite(total_.sum)) throw Error("the model's logits are not all numbers");
         const double error = total_.error();
         if (std::isnan(error)) throw Error("unexpected negative standard deviation of log(prob)");
@@ -100,9 +90,15 @@ class Output {
     }
 
   private:
+    void end_line() {
+        if (in_line_) std::cout << "\n" << std::flush;
+        in_line_ = false;
+    }
+
     const bool lines_;
     const int64_t length_;
     Likelihoods total_;
+    bool in_line_ = false;  // has begun, and not ended
 };
 
 void print_estimate(double seconds_per_pass, double passes) {
@@ -113,65 +109,87 @@ void print_estimate(double seconds_per_pass, double passes) {
               << line("%.2f minutes\n", (seconds - 3600 * hours) / 60);
 }
 
+// What the options ask for.
 struct Plan {
-    int64_t context, batch, chunks, together;  // windows of a pass
+    int64_t context = 512, batch = 2048, step = 512;  // tokens
+    int64_t chunks = -1;                              // windows; -1: all of the text
+    int64_t together = 1;                             // windows of a pass
+    bool lines = false;
+    EngineOptions engine;
 };
 
-Plan plan_windows(const Arguments& arguments, const gguf::File& file, size_t tokens) {
+Plan read_plan(const Arguments& arguments, const gguf::File& file) {
+    Plan plan;
     std::vector<std::string> notes;
-    Plan plan{.context = arguments.has("ctx-size") ? context_size(arguments, file, notes) : 512,
-              .batch = arguments.integer("batch-size", 2048, 1)};
+    if (arguments.has("ctx-size")) plan.context = context_size(arguments, file, notes);
     print(notes);
-    if (int64_t(tokens) < 2 * plan.context)
-        throw Error(
-            line("you need at least %d tokens to evaluate perplexity with a context of %d: "
-                 "the data file you provided tokenizes to only %zu tokens",
-                 int(2 * plan.context), int(plan.context), tokens));
-    plan.chunks = int64_t(tokens) / plan.context;
-    if (const int64_t wanted = arguments.integer("chunks", -1, -1); wanted >= 0)
-        plan.chunks = std::min(plan.chunks, wanted);
-    if (plan.chunks < 1 || plan.context < 3)
+    plan.batch = arguments.integer("batch-size", plan.batch, 1);
+    plan.step = std::min(plan.batch, arguments.integer("ubatch-size", plan.step, 1));
+    plan.chunks = arguments.integer("chunks", plan.chunks, -1);
+    plan.lines = arguments.integer("ppl-output-type", 0, 0, 1) == 1;
+    plan.engine = engine_options(arguments, plan.context);
+    if (plan.chunks == 0 || plan.context < 3)
         throw Error("there is nothing to predict: -c takes 3 or more, --chunks 1 or more");
-    plan.together = std::clamp<int64_t>(plan.batch / plan.context, 1, plan.chunks);
     return plan;
+}
+
+// As far as the text goes.
+void fit(Plan& plan, int64_t tokens) {
+    if (tokens < 2 * plan.context)
+        throw Error(
+            "you need at least " + std::to_string(2 * plan.context) +
+            " tokens to evaluate perplexity with a context of " + std::to_string(plan.context) +
+            ": the data file you provided tokenizes to only " + std::to_string(tokens) + " tokens");
+    const int64_t all = tokens / plan.context;
+    plan.chunks = plan.chunks < 0 ? all : std::min(plan.chunks, all);
+    plan.together = std::clamp<int64_t>(plan.batch / plan.context, 1, plan.chunks);
+    const int64_t slots = std::clamp<int64_t>(plan.step / plan.context, 1, plan.together);
+    plan.engine.model.slots = slots;
+    plan.engine.plan.bucket = std::min(plan.step, slots * plan.context);
+}
+
+double seconds_since(Clock::time_point start) {
+    return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+std::vector<int32_t> read_tokens(const Arguments& arguments, const model::Tokenizer& tokenizer) {
+    if (arguments.text("file").empty()) throw Error("no text given: name a file with -f");
+    const std::string text = read_text(arguments.text("file"), "the text");
+    std::cerr << "perplexity: tokenizing the input ..\n";
+    const auto start = Clock::now();
+    std::vector<int32_t> tokens = tokenizer.encode(text, {.parse_special = false});
+    std::cerr << line("perplexity: tokenization took %g ms\n", 1e3 * seconds_since(start));
+    return tokens;
 }
 
 void act(const Arguments& arguments, Interrupts& interrupts) {
     const gguf::File file = gguf::File::open(model_path(arguments));
+    Plan plan = read_plan(arguments, file);
     const model::Tokenizer tokenizer(file.metadata(), file.path());
     print(tokenizer.warnings());
-    const std::string text = read_text(arguments.text("file"));
-    std::cerr << "perplexity: tokenizing the input ..\n";
-    const auto start = Clock::now();
-    const std::vector<int32_t> tokens = tokenizer.encode(text, {.parse_special = false});
-    auto seconds_since = [](Clock::time_point time) {
-        return std::chrono::duration<double>(Clock::now() - time).count();
-    };
-    std::cerr << line("perplexity: tokenization took %g ms\n", 1e3 * seconds_since(start));
-
-    const Plan plan = plan_windows(arguments, file, tokens.size());
-    EngineOptions options = engine_options(arguments, plan.context);
-    const int64_t step = std::min(plan.batch, arguments.integer("ubatch-size", 512, 1));
-    options.model.slots = std::clamp<int64_t>(step / plan.context, 1, plan.together);
-    options.plan.bucket = std::min(step, options.model.slots * plan.context);
-    Driver driver(file, options, interrupts);
+    const std::vector<int32_t> tokens = read_tokens(arguments, tokenizer);
+    fit(plan, int64_t(tokens.size()));
+    Driver driver(file, plan.engine, interrupts);
 
     std::cerr << line(
         "perplexity: calculating perplexity over %d chunks, n_ctx=%d, batch_size=%d, n_seq=%d\n",
         int(plan.chunks), int(plan.context), int(plan.batch), int(plan.together));
-    Output output(arguments.integer("ppl-output-type", 0, 0, 1) == 1, plan.context);
+    Output output(plan.lines, plan.context);
     const auto begin = Clock::now();
     // A device more than there are: while all of them work, the host looks at what is done.
     const Windows windows{.tokens = tokens,
                           .length = plan.context,
                           .count = plan.chunks,
                           .first_token = tokenizer.adds_bos() ? *tokenizer.bos() : -1,
-                          .slots = options.model.slots,
-                          .in_flight = int64_t(options.devices.size()) + 1};
+                          .slots = plan.engine.model.slots,
+                          .in_flight = int64_t(plan.engine.devices.size()) + 1};
+    std::vector<Likelihoods> first_pass;  // its time is told before its values
     evaluate(driver.executor(), windows, [&](int64_t window, const Likelihoods& own) {
-        if (window + 1 == plan.together)
-            print_estimate(seconds_since(begin), double(plan.chunks) / double(plan.together));
-        output.add(window, own);
+        if (window >= plan.together) return output.add(window, own);
+        first_pass.push_back(own);
+        if (window + 1 < plan.together) return;
+        print_estimate(seconds_since(begin), double(plan.chunks) / double(plan.together));
+        for (size_t i = 0; i < first_pass.size(); ++i) output.add(int64_t(i), first_pass[i]);
     });
     output.finish();
 }
@@ -182,7 +200,7 @@ int run(const Arguments& arguments) {
         act(arguments, interrupts);
     } catch (const Error&) {
         if (!interrupts.pending()) throw;
-        std::cerr << "\ninterrupted\n";
+        std::cerr << "interrupted\n";
         return interrupted_exit;
     }
     return 0;

@@ -6,9 +6,7 @@
 #include <cerrno>
 #include <charconv>
 #include <cstring>
-#include <filesystem>
 #include <fstream>
-#include <sstream>
 
 #include "gguf/error.h"
 
@@ -32,17 +30,6 @@ bool read_hexadecimal(std::string_view text, char& byte) {
     auto [end, error] = std::from_chars(text.data() + 2, text.data() + 4, value, 16);
     byte = char(value);
     return error == std::errc() && end == text.data() + 4;
-}
-
-std::string read_file(const std::string& path) {
-    std::ifstream in(path, std::ios::binary);
-    std::stringstream text;
-    // A folder can be opened, but not read.
-    if (std::filesystem::is_directory(path)) errno = EISDIR;
-    if (!in || std::filesystem::is_directory(path))
-        throw Error("cannot read the prompt from " + path + ": " + std::strerror(errno));
-    text << in.rdbuf();
-    return text.str();
 }
 
 std::string read_standard_input(const Interrupts* interrupts) {
@@ -86,6 +73,18 @@ std::string unescape(std::string_view text) {
     return result;
 }
 
+std::string read_text(const std::string& path, const std::string& what) {
+    std::ifstream in(path, std::ios::binary);
+    std::string text;
+    char block[1 << 16];
+    while (in.read(block, sizeof block), in.gcount() > 0) text.append(block, size_t(in.gcount()));
+    // A folder can be opened, but not read.
+    if (!in.is_open() || in.bad())
+        throw Error("cannot read " + what + " from " + path + ": " + std::strerror(errno));
+    if (text.ends_with('\n')) text.pop_back();
+    return text;
+}
+
 std::string read_prompt(const Arguments& arguments, const Interrupts* interrupts) {
     if (arguments.has("prompt") + arguments.has("file") + arguments.on("stdin") > 1)
         throw Error("more than one text given: choose one of -p, -f and standard input");
@@ -93,8 +92,7 @@ std::string read_prompt(const Arguments& arguments, const Interrupts* interrupts
     if (arguments.has("prompt")) {
         text = arguments.text("prompt");
     } else if (arguments.has("file")) {
-        text = read_file(arguments.text("file"));
-        if (text.ends_with('\n')) text.pop_back();
+        text = read_text(arguments.text("file"), "the prompt");
     } else if (arguments.on("stdin") || isatty(STDIN_FILENO) == 0) {
         text = read_standard_input(interrupts);
         if (text.ends_with('\n')) text.pop_back();

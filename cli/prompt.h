@@ -17,6 +17,10 @@ extern const OptionGroup prompt_options;  // -p -f -e
 // and when an interrupt comes while standard input is waited for.
 std::string read_prompt(const Arguments& arguments, const Interrupts* interrupts = nullptr);
 
+// The bytes of a file without one newline at its end. Error says that `what` ("the prompt") cannot
+// be read from it, and why.
+std::string read_text(const std::string& path, const std::string& what);
+
 // \n \r \t \' \" \\ \xHH as what they stand for; all else stays.
 std::string unescape(std::string_view text);
 

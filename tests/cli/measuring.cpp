@@ -196,6 +196,28 @@ TEST_F(Measuring, perplexity_says_what_llama_perplexity_says) {
         << lines.out;
 }
 
+TEST_F(Measuring, perplexity_tells_the_time_before_the_values) {
+    const std::string text = write_file("text.txt", text_of(60)).string();
+    const std::string said = write_file("said.txt", "").string();
+    const std::string command = TANDEM_BINARY " perplexity -dev reference -c 16 -m " +
+                                tiny_model().string() + " -f " + text + " >" + said + " 2>&1";
+    EXPECT_EQ(std::system(command.c_str()), 0);
+    EXPECT_TRUE(std::regex_search(read_file(said), std::regex(R"(- ETA .* minutes\n\[1\]\d)")))
+        << read_file(said);
+}
+
+TEST_F(Measuring, perplexity_ends_its_line_when_interrupted) {
+    const std::string text = write_file("text.txt", text_of(50000)).string();
+    Process process({"perplexity", "-dev", "reference", "-c", "16", "-b", "16", "-m",
+                     tiny_model().string(), "-f", text});
+    ASSERT_TRUE(process.has_written(20));
+    process.interrupt();
+    const Result result = process.finish();
+    EXPECT_EQ(result.code, 130);
+    EXPECT_TRUE(result.out.ends_with(",\n")) << result.out;
+    EXPECT_TRUE(result.error.ends_with(" minutes\ninterrupted\n")) << result.error;
+}
+
 TEST_F(Measuring, perplexity_errors) {
     const auto text = write_file("short.txt", "abc");
     EXPECT_EQ(perplexity(tiny_model(), text, {}).error.substr(0, 6), "perple");
@@ -207,7 +229,16 @@ TEST_F(Measuring, perplexity_errors) {
               std::string::npos)
         << few.error;
     EXPECT_EQ(perplexity(tiny_model(), "/no/text", {}).error,
-              "error: cannot read the text /no/text\n");
+              "error: cannot read the text from /no/text: No such file or directory\n");
+    EXPECT_EQ(perplexity(tiny_model(), "/", {}).error,
+              "error: cannot read the text from /: Is a directory\n");
+    const Result long_windows = perplexity(tiny_model(), text, {"-c", "2000000000"});
+    EXPECT_NE(long_windows.error.find("error: you need at least 4000000000 tokens to evaluate "),
+              std::string::npos)
+        << long_windows.error;
+    // Before anything takes time.
+    EXPECT_EQ(perplexity(tiny_model(), "/no/text", {"--ppl-output-type", "2"}).error,
+              "error: --ppl-output-type takes a whole number from 0 to 1, not \"2\"\n");
     EXPECT_EQ(tandem({"perplexity", "-m", tiny_model().string()}).error,
               "error: no text given: name a file with -f\n");
     EXPECT_EQ(perplexity(tiny_model(), text, {"--kl-divergence"}).error,
