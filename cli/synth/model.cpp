@@ -156,13 +156,23 @@ class Unfinished {
     std::filesystem::path path_;
 };
 
+// A finished file takes the place of what has its name: of a file only, not of a folder or a
+// device.
+void require_file(const std::filesystem::path& path) {
+    std::error_code ignored;
+    const std::filesystem::file_status status = std::filesystem::status(path, ignored);
+    if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status))
+        throw Error("cannot write " + path.string() + ": it is there, and not a regular file");
+}
+
 void require_room(const std::filesystem::path& path, int64_t bytes) {
     std::error_code error;
     const auto space = std::filesystem::space(std::filesystem::absolute(path).parent_path(), error);
     if (!error && space.available < uintmax_t(bytes))
         throw Error("cannot write " + path.string() + ": it needs " +
                     parallel::in_bytes(double(bytes)) + ", and its disk has " +
-                    parallel::in_bytes(double(space.available)) + " left");
+                    parallel::in_bytes(double(space.available)) +
+                    " left; fewer layers (--layers) need less");
 }
 
 }  // namespace
@@ -200,6 +210,7 @@ void write(const SyntheticModel& model, const std::filesystem::path& path,
            const WriteProgress& progress) {
     int64_t done = 0;
     const int64_t total = model.bytes();
+    require_file(path);
     require_room(path, total);
     const Unfinished file(path.string() + ".incomplete");
     gguf::Writer writer(file.path(), model.metadata, model.tensors);

@@ -89,6 +89,9 @@ TEST(Synth, errors) {
     EXPECT_EQ(tandem({"synth", "llama-1b:Q9", "-o", "x"})
                   .error.find("error: there is no type \"Q9\" for weights: choose one of "),
               0u);
+    const std::string folder = tiny_model().parent_path().string();
+    EXPECT_EQ(tandem({"synth", "qwen3-0.6b:Q4_0", "--layers", "1", "-o", folder}).error,
+              "error: cannot write " + folder + ": it is there, and not a regular file\n");
     EXPECT_NE(tandem({"synth", "--list"}).out.find("\nqwen3-30b-a3b "), std::string::npos);
 }
 
