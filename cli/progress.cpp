@@ -1,5 +1,6 @@
 #include "cli/progress.h"
 
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -8,6 +9,16 @@
 #include "parallel/plan_print.h"
 
 namespace tandem::cli {
+
+namespace {
+
+// Of the terminal.
+size_t columns() {
+    winsize size{};
+    return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
+}
+
+}  // namespace
 
 Progress::Progress(std::string title)
     : title_(std::move(title)), terminal_(isatty(STDERR_FILENO) == 1) {}
@@ -18,12 +29,20 @@ Progress::~Progress() {
 
 void Progress::show(int64_t done, int64_t total) {
     if (!terminal_ || total <= 0) return;
+    std::cerr << "\r" << progress_line(title_, done, total, columns()) << "\033[K" << std::flush;
+    shown_ = true;
+}
+
+std::string progress_line(std::string_view title, int64_t done, int64_t total, size_t columns) {
     constexpr int64_t width = 30;
     const int64_t filled = std::clamp<int64_t>(done * width / total, 0, width);
-    std::cerr << "\r" << title_ << " [" << std::string(size_t(filled), '#')
-              << std::string(size_t(width - filled), ' ') << "] " << done * 100 / total << " % of "
-              << parallel::in_bytes(double(total)) << "\033[K" << std::flush;
-    shown_ = true;
+    const std::string name = std::string(title) + " ";
+    const std::string bar =
+        "[" + std::string(size_t(filled), '#') + std::string(size_t(width - filled), ' ') + "] ";
+    const std::string share =
+        std::to_string(done * 100 / total) + " % of " + parallel::in_bytes(double(total));
+    if (name.size() + bar.size() + share.size() < columns) return name + bar + share;
+    return name.size() + share.size() < columns ? name + share : share;
 }
 
 }  // namespace tandem::cli

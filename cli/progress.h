@@ -1,8 +1,10 @@
 // A bar that fills while a model is loaded: on a terminal only, on standard error.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 namespace tandem::cli {
 
@@ -20,5 +22,10 @@ class Progress {
     const bool terminal_;
     bool shown_ = false;
 };
+
+// "loading model.gguf [######      ] 50 % of 1.2 GiB", in less than `columns`: a line that is
+// broken cannot be written over. Where there is too little room, without its bar, then without its
+// title.
+std::string progress_line(std::string_view title, int64_t done, int64_t total, size_t columns);
 
 }  // namespace tandem::cli

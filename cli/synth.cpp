@@ -2,6 +2,7 @@
 // a machine, or another program, can be measured before anything is downloaded.
 #include <chrono>
 #include <cstdio>
+#include <filesystem>
 #include <iostream>
 
 #include "cli/interrupts.h"
@@ -51,7 +52,7 @@ int make(const Arguments& arguments) {
     Interrupts interrupts;
     const auto start = std::chrono::steady_clock::now();
     try {
-        Progress progress("writing " + path);
+        Progress progress("writing " + std::filesystem::path(path).filename().string());
         write(model, path, [&](int64_t done, int64_t total) {
             progress.show(done, total);
             return !interrupts.pending();
