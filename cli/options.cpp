@@ -71,13 +71,15 @@ void refuse(const Option& option, const Word& word, const std::string& value) {
 // values, and without the options that have no effect.
 std::vector<std::string> rewrite(const Subcommand& command, std::span<const std::string> words) {
     std::vector<std::string> rewritten;
+    std::string_view bare = command.bare;
     for (size_t i = 0; i < words.size(); ++i) {
         if (!words[i].starts_with('-') || words[i] == "-") {
-            if (command.bare.empty())
+            if (bare.empty())
                 throw Error("unexpected word \"" + words[i] + "\" for " +
                             std::string(command.name) + "; tandem " + std::string(command.name) +
                             " --help shows its options");
-            rewritten.insert(rewritten.end(), {"--" + std::string(command.bare), words[i]});
+            rewritten.insert(rewritten.end(), {"--" + std::string(bare), words[i]});
+            bare = {};  // one is all that is expected
             continue;
         }
         Word word = look_up(command, words[i]);

@@ -107,6 +107,10 @@ TEST(options, what_is_wrong_is_named) {
     EXPECT_EQ(fault({"hello"}),
               "unexpected word \"hello\" for try; tandem try --help shows its options");
     EXPECT_EQ(parse(with_bare, std::vector<std::string>{"hello"}).text("prompt"), "hello");
+    EXPECT_EQ(fault([] {
+                  parse(with_bare, std::vector<std::string>{"hello", "world"});
+              }),
+              "unexpected word \"world\" for try; tandem try --help shows its options");
 }
 
 TEST(options, numbers_are_checked) {
