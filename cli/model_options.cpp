@@ -10,7 +10,7 @@ namespace tandem::cli {
 namespace {
 
 constexpr int64_t default_context = 4096;
-constexpr int64_t default_step = 512;
+constexpr int64_t default_batch = 2048, default_step = 512;
 
 constexpr Option file_list[] = {
     {"-m, --model", "FILE", "the model, a GGUF file; of a split model any part"},
@@ -120,9 +120,8 @@ EngineOptions engine_options(const Arguments& arguments, int64_t context) {
     options.model.context = options.plan.context = context;
     options.model.key_type = to_cache_type(arguments.text("cache-type-k", "f16"));
     options.model.value_type = to_cache_type(arguments.text("cache-type-v", "f16"));
-    options.plan.bucket =
-        std::min({context, arguments.integer("ubatch-size", default_step, 1),
-                  arguments.integer("batch-size", std::numeric_limits<int32_t>::max(), 1)});
+    options.plan.bucket = std::min({context, arguments.integer("ubatch-size", default_step, 1),
+                                    arguments.integer("batch-size", default_batch, 1)});
     options.devices = to_devices(arguments.text("device", "cpu"));
     // 0 and less: as many as there are cores.
     options.threads = int(std::max<int64_t>(0, arguments.integer("threads", 0)));

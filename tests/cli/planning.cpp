@@ -31,6 +31,17 @@ TEST(Planning, prints_the_plan) {
     EXPECT_EQ(result.error, "");
 }
 
+TEST(Planning, a_step_is_within_a_batch) {
+    auto scratch = [](const Words& more) {
+        Words words{"-dev", "reference", "-c", "8192", "--json"};
+        words.insert(words.end(), more.begin(), more.end());
+        return nlohmann::json::parse(plan(words).out)["devices"][0]["scratch"];
+    };
+    EXPECT_EQ(scratch({"-ub", "4096"}), scratch({"-ub", "2048"}));
+    EXPECT_EQ(scratch({"-b", "64"}), scratch({"-ub", "64"}));
+    EXPECT_GT(scratch({"-b", "4096", "-ub", "4096"}), scratch({"-ub", "2048"}));
+}
+
 TEST(Planning, needs_no_data) {
     const std::string bytes = read_file(tiny_model());
     const std::string head = write_file("head.gguf", bytes.substr(0, 40000)).string();
