@@ -1,7 +1,6 @@
 #include "cli/model_options.h"
 
 #include <algorithm>
-#include <limits>
 
 #include "gguf/error.h"
 
@@ -164,9 +163,10 @@ std::vector<std::string> to_devices(std::string_view text) {
 }
 
 std::vector<double> to_ratio(std::string_view text) {
+    constexpr double most = 1e15;  // so that sums are exact enough
     std::vector<double> ratio;
     for (const std::string& share : split(text, ",/;"))
-        ratio.push_back(to_real(share, "a share of -ts", 0, std::numeric_limits<double>::max()));
+        ratio.push_back(to_real(share, "a share of -ts", 0, most));
     return ratio;
 }
 

@@ -56,7 +56,8 @@ constexpr Option list[] = {
 
 void read_numbers(const Arguments& arguments, model::SamplingOptions& options) {
     auto real = [&](std::string_view name, float& value) {
-        value = float(arguments.real(name, value));
+        constexpr float most = std::numeric_limits<float>::max();
+        value = float(arguments.real(name, value, -most, most));
     };
     real("temp", options.temperature);
     options.temperature = std::max(0.0f, options.temperature);

@@ -159,6 +159,8 @@ TEST(errors, sizes) {
 TEST(errors, sampling) {
     expect_error(run({"-s", "-2"}), "--seed takes a whole number, -1 or more, not \"-2\"");
     expect_error(run({"--temp", "hot"}), "--temp takes a number, not \"hot\"");
+    expect_error(run({"--temp", "1e39"}),
+                 "--temp takes a number, 3.4028234663852886e+38 or less, not \"1e39\"");
     expect_error(run({"--repeat-penalty", "0"}),
                  "sampling: the repeat penalty is 0.000000, expected a number above 0");
     expect_error(run({"-l", "5"}), "-l 5: a bias takes a number, not \"\"");

@@ -164,6 +164,8 @@ TEST(options, devices_ratios_and_types) {
     EXPECT_EQ(to_ratio("3/1"), (std::vector<double>{3, 1}));
     EXPECT_EQ(fault([] { to_ratio("3,x"); }),
               "a share of -ts takes a number, 0 or more, not \"x\"");
+    EXPECT_EQ(fault([] { to_ratio("1e308,1e308"); }),
+              "a share of -ts takes a number from 0 to 1e+15, not \"1e308\"");
     EXPECT_EQ(to_cache_type("q8_0"), gguf::DType::Q8_0);
     EXPECT_EQ(to_cache_type("F32"), gguf::DType::F32);
     EXPECT_EQ(fault([] { to_cache_type("q4_0"); }),
