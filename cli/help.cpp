@@ -1,4 +1,6 @@
 // The texts of `--help`.
+#include <set>
+
 #include "cli/options.h"
 
 namespace tandem::cli {
@@ -37,10 +39,12 @@ std::string entry(const Option& option) {
 
 std::string names_with(const Subcommand& command, Effect effect) {
     std::string names;
+    std::set<std::string> known;  // an option of a command may stand before that of a group
     for (const OptionGroup* group : command.groups)
         for (const Option& option : group->options)
-            if (option.effect == effect)
-                names += (names.empty() ? "" : ", ") + std::string(option.names);
+            for (const std::string& name : split(option.names, ", "))
+                if (!name.empty() && known.insert(name).second && option.effect == effect)
+                    names += (names.empty() ? "" : ", ") + name;
     return names;
 }
 

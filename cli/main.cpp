@@ -24,10 +24,14 @@ std::string overview() {
         name.resize(14, ' ');
         text += name + std::string(command->sentence) + "\n";
     }
-    return text + "\ntandem COMMAND --help lists the options of a command.\n";
+    return text +
+           "\ntandem COMMAND --help lists the options of a command; tandem --version prints the "
+           "version.\n";
 }
 
-bool is_help(const std::string& word) { return word == "--help" || word == "-h"; }
+bool is_help(const std::string& word) {
+    return word == "--help" || word == "-h" || word == "--usage";
+}
 
 const Subcommand& find(const std::string& name) {
     for (const Subcommand* command : subcommands)

@@ -12,7 +12,7 @@ namespace tandem::cli {
 namespace {
 
 constexpr Option list[] = {
-    {"--json", "", "the same as JSON"},
+    {"--json", "", "print it as JSON"},
 };
 constexpr OptionGroup plan_options{"plan", list};
 constexpr const OptionGroup* groups[] = {&file_options, &plan_options, &step_options,

@@ -18,9 +18,8 @@ constexpr Option list[] = {
     {"-p, --prompt", "TEXT", "the text to begin with (default: standard input, if no terminal)"},
     {"-f, --file", "FILE", "a file with the text; one newline at its end is dropped"},
     {"-e, --escape", "",
-     "replace \\n \\r \\t \\' \\\" \\\\ \\xHH in the text by what they stand for (default: on; "
-     "off: "
-     "--no-escape)"},
+     "replace \\n \\r \\t \\' \\\" \\\\ \\xHH in the text by what they stand for "
+     "(default: on; off: --no-escape)"},
 };
 
 // "\x41" at the beginning of `text` as a byte.

@@ -27,7 +27,8 @@ constexpr Option output_list[] = {
     {"-n, --predict, --n-predict", "N",
      "tokens to generate; -1: until the model ends the text, -2: until the context is full "
      "(default: -1)"},
-    {"--display-prompt", "", "write the prompt in front of the text (default: on)"},
+    {"--display-prompt", "",
+     "write the prompt in front of the text (default: on; off: --no-display-prompt)"},
     {"-sp, --special", "", "write control tokens as text"},
     {"--verbose-prompt", "", "list the tokens of the prompt on standard error"},
     {"-no-cnv, --no-conversation", "", "", Effect::Ignored},

@@ -39,7 +39,8 @@ constexpr Option run_list[] = {
     {"-o, --output", "FORMAT", "on standard output: md, csv, json or jsonl (default: md)"},
     {"-oe, --output-err", "FORMAT", "on standard error as well (default: none)"},
     {"--progress", "", "say on standard error what is being done"},
-    {"--warmup", "", "run each test's kinds of steps once before timing (default: on)"},
+    {"--warmup", "",
+     "run each test's kinds of steps once before timing (default: on; off: --no-warmup)"},
     {"--device-table", "FILE", "what the devices hold and how fast they are, for -sm graph"},
     {"--reduce-type", "TYPE",
      "type in which addends travel between devices: f32, f16 or bf16 (default: f32)"},
@@ -50,7 +51,6 @@ constexpr Option run_list[] = {
     {"-nkvo, --no-kv-offload", "LIST", "", Effect::Ignored},
     {"-nopo, --no-op-offload", "LIST", "", Effect::Ignored},
     {"--no-host", "LIST", "", Effect::Ignored},
-    {"-v, --verbose", "", "", Effect::Ignored},
     {"-embd, --embeddings", "LIST", "only logits are computed", Effect::Refused, "0"},
 };
 

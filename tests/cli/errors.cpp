@@ -50,6 +50,8 @@ TEST(errors, commands_and_options) {
     expect_error({"inspect"}, "no model given: name a GGUF file with -m");
     expect_error(run({"--lora", "x"}),
                  "option --lora is not supported: merge the adapter into the model file");
+    expect_error(run({"--list-devices"}),
+                 "option --list-devices is not supported: tandem devices lists them");
     expect_error(run({"-f", "x"}),
                  "more than one text given: choose one of -p, -f and standard input");
 }
@@ -192,13 +194,18 @@ TEST(help, is_on_standard_output) {
     Result overview = tandem({"--help"});
     EXPECT_EQ(overview.code, 0);
     EXPECT_EQ(overview.error, "");
-    for (const char* command : {"run", "logits", "inspect", "tokenize"}) {
+    for (const char* command : {"run", "logits", "inspect", "tokenize", "bench", "perplexity",
+                                "plan", "devices", "synth"}) {
         EXPECT_NE(overview.out.find("\n  " + std::string(command) + " "), std::string::npos);
         Result help = tandem({command, "--help"});
         EXPECT_EQ(help.code, 0);
         EXPECT_EQ(help.error, "");
         EXPECT_TRUE(help.out.starts_with("tandem " + std::string(command) + ": ")) << help.out;
     }
+    // An option that means something else to a command than to most is listed once.
+    const std::string bench = tandem({"bench", "--usage"}).out;
+    for (const char* name : {" --no-host,", " --mmap,", " --warmup"})
+        EXPECT_EQ(bench.find(name), bench.rfind(name)) << name;
     EXPECT_EQ(tandem({"--version"}).out.substr(0, 7), "tandem ");
 }
 
