@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <iostream>
+#include <sstream>
 
 #include "cli/measure/cached.h"
 #include "cli/model_options.h"
@@ -37,14 +38,16 @@ std::string in_units(double number) {
     return text;
 }
 
-void print_devices(const MeasuredDevices& wanted) {
-    std::cout << "Available devices:\n";
-    for (const auto& device : kernels::make_devices(wanted.names, wanted.threads)) {
+// The devices of one run, which divide what is free.
+std::string describe(const std::vector<std::string>& names, int threads) {
+    std::ostringstream text;
+    for (const auto& device : kernels::make_devices(names, threads)) {
         const kernels::Description& description = device->description();
-        std::cout << "  " << description.name << ": " << description.kind << ", "
-                  << description.features << " (" << (description.total_bytes >> 20) << " MiB, "
-                  << (description.free_bytes >> 20) << " MiB free)\n";
+        text << "  " << description.name << ": " << description.kind << ", " << description.features
+             << " (" << (description.total_bytes >> 20) << " MiB, "
+             << (description.free_bytes >> 20) << " MiB free)\n";
     }
+    return text.str();
 }
 
 void print_measured(const parallel::DeviceTable& table) {
@@ -69,11 +72,11 @@ int run(const Arguments& arguments) {
     MeasuredDevices wanted{.names = engine_options({}, 1).devices,
                            .threads = int(std::max<int64_t>(0, arguments.integer("threads", 0))),
                            .folder = cache_folder()};
-    if (arguments.has("device"))
-        wanted.names = to_devices(arguments.text("device"));
-    else if (!measure && !write && wanted.names != std::vector<std::string>{"reference"})
-        wanted.names.push_back("reference");
-    print_devices(wanted);
+    if (arguments.has("device")) wanted.names = to_devices(arguments.text("device"));
+    std::string text = describe(wanted.names, wanted.threads);
+    const bool all = !arguments.has("device") && !measure && !write;
+    if (all) text += describe({"reference"}, wanted.threads);
+    std::cout << "Available devices:\n" << text << std::flush;
     if (!measure && !write) return 0;
     auto say = [](const std::string& what) { std::cerr << "measuring " << what << "\n"; };
     const parallel::DeviceTable table = speeds_of(wanted, measure, say);

@@ -138,6 +138,27 @@ TEST_F(Measuring, devices_are_listed) {
         << result.out;
 }
 
+// The number in front of " MiB free", of each line.
+std::vector<double> free_memory(const Words& words) {
+    std::vector<double> all;
+    for (const std::string& line : lines(tandem(words).out))
+        if (std::smatch found; std::regex_search(line, found, std::regex("(\\d+) MiB free")))
+            all.push_back(std::stod(found[1]));
+    return all;
+}
+
+TEST_F(Measuring, devices_divide_memory_where_they_run_together) {
+    const std::vector<double> all = free_memory({"devices"}),
+                              two = free_memory({"devices", "-dev", "reference,reference"});
+    ASSERT_EQ(all.size(), 2u);
+    ASSERT_EQ(two.size(), 2u);
+    EXPECT_GT(all[0], 1.5 * two[0]);
+    EXPECT_GT(all[1], 1.5 * two[1]);
+    const Result unknown = tandem({"devices", "-dev", "gpu7"});
+    EXPECT_EQ(unknown.code, 1);
+    EXPECT_EQ(unknown.out, "");
+}
+
 TEST_F(Measuring, devices_are_measured_and_planned_with) {
     const std::string table = write_file("table.json", "").string();
     const Result result =
