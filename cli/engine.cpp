@@ -8,6 +8,7 @@
 #include "gguf/error.h"
 #include "parallel/communicator/host.h"
 #include "parallel/load.h"
+#include "parallel/plan_print.h"
 #include "parallel/plan_report.h"
 
 namespace tandem::cli {
@@ -52,21 +53,17 @@ DeviceTable table_of(const std::vector<std::unique_ptr<kernels::Device>>& device
     return table;
 }
 
-std::string mebibytes(int64_t bytes) {
-    return std::to_string((bytes + (1 << 20) - 1) >> 20) + " MiB";
-}
-
 void require_memory(const Blueprint& blueprint) {
+    auto bytes = [](int64_t count) { return in_bytes(double(count)); };
     for (size_t i = 0; i < blueprint.devices.size(); ++i) {
-        int64_t needed = blueprint.weights[i] + blueprint.states[i] + blueprint.scratch[i];
-        int64_t free = blueprint.table.devices[i].free_bytes;
-        if (needed <= free) continue;
-        throw Error("device " + blueprint.table.devices[i].name + " needs " + mebibytes(needed) +
-                    " (weights " + mebibytes(blueprint.weights[i]) + ", cache " +
-                    mebibytes(blueprint.states[i]) + ", scratch " +
-                    mebibytes(blueprint.scratch[i]) + ") and has " + mebibytes(free) +
-                    " free: try a shorter context (-c), a smaller cache type (-ctk q8_0 -ctv "
-                    "q8_0), more devices (-dev) or another ratio (-ts)");
+        const int64_t weights = blueprint.weights[i], states = blueprint.states[i];
+        const int64_t scratch = blueprint.scratch[i], needed = weights + states + scratch;
+        const int64_t free = blueprint.table.devices[i].free_bytes;
+        if (needed > free)
+            throw Error("device " + blueprint.table.devices[i].name + " needs " + bytes(needed) +
+                        " (weights " + bytes(weights) + ", cache " + bytes(states) + ", scratch " +
+                        bytes(scratch) + ") and has " + bytes(free) + " free, " +
+                        bytes(needed - free) + " too few: " + std::string(less_memory));
     }
 }
 

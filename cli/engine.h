@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cli/interrupts.h"
@@ -18,6 +19,11 @@
 #include "parallel/propagate.h"
 
 namespace tandem::cli {
+
+// What helps where a device has too little.
+inline constexpr std::string_view less_memory =
+    "try a shorter context (-c), a smaller cache type (-ctk q8_0 -ctv q8_0), more devices "
+    "(-dev) or another ratio (-ts)";
 
 struct EngineOptions {
     model::Options model;

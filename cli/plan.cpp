@@ -36,9 +36,8 @@ int run(const Arguments& arguments) {
     for (const parallel::DeviceReport& device : report.devices)
         if (!device.fits())
             std::cerr << "warning: device " << device.name << " would be too full by "
-                      << parallel::in_bytes(double(device.needed() - device.free))
-                      << ": try a shorter context (-c), a smaller cache type (-ctk q8_0 -ctv "
-                         "q8_0), more devices (-dev) or another ratio (-ts)\n";
+                      << parallel::in_bytes(double(device.needed() - device.free)) << ": "
+                      << less_memory << "\n";
     return 0;
 }
 
