@@ -116,7 +116,9 @@ std::string number_text(const Field& field) {
 }
 
 std::string json_value(const Field& field) {
-    if (auto* text = std::get_if<std::string>(&field.value)) return nlohmann::json(*text).dump();
+    // Bytes of names that are no UTF-8 are replaced.
+    if (auto* text = std::get_if<std::string>(&field.value))
+        return nlohmann::json(*text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
     if (auto* flag = std::get_if<bool>(&field.value)) return *flag ? "true" : "false";
     return number_text(field);
 }

@@ -80,6 +80,15 @@ TEST_F(Measuring, bench_speaks_to_machines) {
         << result.error;
 }
 
+TEST_F(Measuring, bench_names_files_of_any_name) {
+    const std::string path = write_file("a\"b\xFF.gguf", read_file(tiny_model())).string();
+    const Result result = tandem(
+        {"bench", "-m", path, "-dev", "reference", "-r", "1", "-p", "2", "-n", "0", "-o", "json"});
+    EXPECT_EQ(result.code, 0) << result.error;
+    const std::string name = nlohmann::json::parse(result.out)[0]["model_filename"];
+    EXPECT_TRUE(name.ends_with("/a\"b\xEF\xBF\xBD.gguf")) << name;
+}
+
 TEST_F(Measuring, bench_runs_every_mode) {
     const Result result = bench({"-dev", "reference,reference", "-sm", "none,layer,tensor,graph",
                                  "-ts", "0", "-p", "4", "-n", "0", "-o", "jsonl"});
