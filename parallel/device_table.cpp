@@ -72,9 +72,7 @@ DeviceTable read_device_table(const std::filesystem::path& path) {
     if (!in) throw Error("cannot read the device table " + path.string());
     try {
         return read(json::parse(in));
-    } catch (const json::exception& error) {
-        throw Error("device table " + path.string() + ": " + error.what());
-    } catch (const Error& error) {
+    } catch (const std::exception& error) {
         throw Error("device table " + path.string() + ": " + error.what());
     }
 }

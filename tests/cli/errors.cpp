@@ -139,6 +139,9 @@ TEST(errors, devices_and_ratios) {
     expect_error(with({"-sm", "none", "-mg", "2"}), "-mg 2: there are 2 devices, counted from 0");
     expect_error(with({"--device-table", "/no/table.json"}),
                  "cannot read the device table /no/table.json");
+    result = tandem(with({"--device-table", "/"}));
+    EXPECT_TRUE(result.error.starts_with("error: device table /: ")) << result.error;
+    EXPECT_TRUE(result.error.ends_with(": Is a directory\n")) << result.error;
     expect_error(with({"--reduce-type", "q4_0"}),
                  "reduce type \"q4_0\" does not exist; choose f32, f16 or bf16");
     expect_error(with({"-ctk", "q4_0"}),
