@@ -1,6 +1,7 @@
 #include "cli/model_options.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "gguf/error.h"
 
@@ -97,10 +98,12 @@ constexpr Option foreign_list[] = {
     {"--rope-freq-scale", "X", "the model file says how positions scale", Effect::Refused},
 };
 
-// Tokens that the model was trained for; 0 where the file does not say.
+// Tokens that the model was trained for, as far as positions count; 0 where the file does not say.
 int64_t training_context(const gguf::File& file) {
     std::string architecture = file.metadata().text("general.architecture").value_or("");
-    return file.metadata().integer(architecture + ".context_length").value_or(0);
+    return std::clamp<int64_t>(
+        file.metadata().integer(architecture + ".context_length").value_or(0), 0,
+        std::numeric_limits<int32_t>::max());
 }
 
 }  // namespace

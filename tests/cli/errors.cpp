@@ -167,6 +167,25 @@ TEST(errors, sizes) {
     EXPECT_EQ(std::count(result.error.begin(), result.error.end(), '\n'), 1) << result.error;
 }
 
+TEST(errors, contexts_that_files_claim) {
+    const std::string key = "llama.context_length";
+    std::string bytes = read_file(tiny_model());
+    const size_t value = bytes.find(key) + key.size();
+    // Its type is an unsigned number, then the number.
+    auto claim = [&](char type, const char* number) {
+        bytes.replace(value, 8, std::string{type, 0, 0, 0} + std::string(number, 4));
+        return write_file("claim.gguf", bytes).string();
+    };
+    const std::string negative = claim(5, "\xFB\xFF\xFF\xFF");
+    const Result unknown =
+        tandem({"run", "-m", negative, "-dev", "reference", "-p", "abc", "-n", "2", "-c", "0"});
+    EXPECT_EQ(unknown.code, 0) << unknown.error;
+    const std::string large = claim(4, "\xFF\xFF\xFF\xFF");
+    EXPECT_NE(tandem({"plan", "-m", large, "-dev", "reference"})
+                  .error.find("4096 tokens of the 2147483647 that the model was trained for"),
+              std::string::npos);
+}
+
 TEST(errors, sampling) {
     expect_error(run({"-s", "-2"}), "--seed takes a whole number, -1 or more, not \"-2\"");
     expect_error(run({"--temp", "hot"}), "--temp takes a number, not \"hot\"");
