@@ -159,7 +159,7 @@ Limits CpuDevice::measure_limits() {
         best.bytes_per_second =
             std::max(best.bytes_per_second, double(bytes) / seconds_since(start));
         start = std::chrono::steady_clock::now();
-        team_.run([&](const Worker&) { sink += uint64_t(uint32_t(isa_.integer_work(rounds))); });
+        team_.run([&](const Worker&) { sink += uint64_t(isa_.integer_work(rounds)); });
         double products = double(rounds) * double(isa_.integer_products()) * team_.size();
         best.multiply_adds_per_second =
             std::max(best.multiply_adds_per_second, products / seconds_since(start));

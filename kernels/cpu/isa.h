@@ -89,7 +89,7 @@ struct Isa {
     // Limits of one core: reads bytes [0, count), returns something that depends on them all; and
     // does rounds x integer_products() 8-bit multiply-adds.
     uint64_t (*stream)(const uint8_t* memory, int64_t count) = nullptr;
-    int32_t (*integer_work)(int64_t rounds) = nullptr;
+    float (*integer_work)(int64_t rounds) = nullptr;
     int64_t (*integer_products)() = nullptr;
 };
 

@@ -26,7 +26,7 @@ void add_scaled(const float* x, float weight, float* y, int64_t count);
 float dot_arrays(const float* a, const float* b, int64_t count);
 
 uint64_t stream(const uint8_t* memory, int64_t count);
-int32_t integer_work(int64_t rounds);
+float integer_work(int64_t rounds);
 int64_t integer_products();
 
 }  // namespace tandem::kernels::cpu::TANDEM_ISA

@@ -21,7 +21,7 @@ uint64_t stream(const uint8_t* memory, int64_t count) {
 constexpr int chains = 12, length = 4;
 int64_t integer_products() { return int64_t(chains) * length * lanes * 4; }
 
-int32_t integer_work(int64_t rounds) {
+float integer_work(int64_t rounds) {
     I sums[chains];
     for (int k = 0; k < chains; ++k) sums[k] = splat(k);
     int32_t factors = 0x04030201;
@@ -35,7 +35,7 @@ int32_t integer_work(int64_t rounds) {
     }
     I total = sums[0];
     for (int k = 1; k < chains; ++k) total = add(total, sums[k]);
-    return sum(total);
+    return sum(to_float(total));
 }
 
 }  // namespace tandem::kernels::cpu::TANDEM_ISA
