@@ -1,4 +1,6 @@
 // Types of one element per block: IEEE and bfloat16 numbers, two's complement integers.
+#include <algorithm>
+
 #include "gguf/quants/quants.h"
 #include "gguf/quants/rows.h"
 
@@ -16,7 +18,7 @@ void decode_numbers(const std::byte* row, std::span<float> values) {
 }  // namespace
 
 void decode_f32(const std::byte* row, std::span<float> values) {
-    std::memcpy(values.data(), row, values.size_bytes());
+    std::copy_n(row, values.size_bytes(), std::as_writable_bytes(values).data());
 }
 
 void decode_f16(const std::byte* row, std::span<float> values) {
@@ -51,7 +53,7 @@ void decode_i64(const std::byte* row, std::span<float> values) {
 }
 
 void encode_f32(std::span<const float> values, std::span<const float>, std::byte* row) {
-    std::memcpy(row, values.data(), values.size_bytes());
+    std::copy_n(std::as_bytes(values).data(), values.size_bytes(), row);
 }
 
 void encode_f16(std::span<const float> values, std::span<const float> importance, std::byte* row) {
