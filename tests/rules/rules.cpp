@@ -22,6 +22,7 @@ constexpr Timid timid[] = {
 };
 // Axes of which a part cannot even be tried: the op reads by absolute index.
 constexpr Timid indexed[] = {
+    {"moe_ffn", "choices", "scales are found by the number of the expert"},
     {"rope", "pairs", "factors are found by the number of the pair, all of which a head has"},
 };
 // Operands in which an op is linear although its rule does not say so.
