@@ -7,6 +7,14 @@ namespace tandem::kernels::cpu::TANDEM_ISA {
 
 namespace {
 
+// Shifts and indices become constants. Not with portable lanes, of whose loops GCC 12 then makes
+// wrong sums, at -O1 and without vectorisation.
+#if defined(__AVX2__)
+#define TANDEM_UNROLL_GROUPS _Pragma("GCC unroll 8")
+#else
+#define TANDEM_UNROLL_GROUPS
+#endif
+
 // Dword v of a field that begins at p, for every row.
 [[gnu::always_inline]] inline I dword(const uint8_t* p, int v) { return load(p + 4 * lanes * v); }
 
@@ -40,7 +48,7 @@ struct Q2_K {
     [[gnu::always_inline]] static void groups(const uint8_t* p, Visit visit) {
         const uint8_t* q = p + 16 * lanes;
         F d = load_f16(p + 80 * lanes), dmin = sub(TANDEM_ISA::zero(), load_f16(p + 82 * lanes));
-#pragma GCC unroll 8
+        TANDEM_UNROLL_GROUPS
         for (int g = 0; g < 8; ++g) {
             I codes[8];
             for (int v = 0; v < 8; ++v)
@@ -66,7 +74,7 @@ struct Q3_K {
     [[gnu::always_inline]] static void groups(const uint8_t* p, Visit visit) {
         const uint8_t *q = p + 32 * lanes, *scales = p + 96 * lanes;
         F d = load_f16(p + 108 * lanes);
-#pragma GCC unroll 8
+        TANDEM_UNROLL_GROUPS
         for (int g = 0; g < 8; ++g) {
             I codes[8];
             for (int v = 0; v < 8; ++v) {
@@ -97,7 +105,7 @@ struct Q4_K {
         const uint8_t* q = p + 16 * lanes;
         F d = load_f16(p), dmin = sub(TANDEM_ISA::zero(), load_f16(p + 2 * lanes));
         SixBits packed(p + 4 * lanes);
-#pragma GCC unroll 8
+        TANDEM_UNROLL_GROUPS
         for (int g = 0; g < 8; ++g) {
             I codes[8];
             for (int v = 0; v < 8; ++v)
@@ -118,7 +126,7 @@ struct Q5_K {
         const uint8_t *high = p + 16 * lanes, *q = p + 48 * lanes;
         F d = load_f16(p), dmin = sub(TANDEM_ISA::zero(), load_f16(p + 2 * lanes));
         SixBits packed(p + 4 * lanes);
-#pragma GCC unroll 8
+        TANDEM_UNROLL_GROUPS
         for (int g = 0; g < 8; ++g) {
             I codes[8];
             for (int v = 0; v < 8; ++v) {
@@ -141,7 +149,7 @@ struct Q6_K {
     [[gnu::always_inline]] static void groups(const uint8_t* p, Visit visit) {
         const uint8_t *high = p + 128 * lanes, *scales = p + 192 * lanes;
         F d = load_f16(p + 208 * lanes);
-#pragma GCC unroll 8
+        TANDEM_UNROLL_GROUPS
         for (int g = 0; g < 8; ++g) {
             int half = g / 4, r = g % 4;
             I codes[8];
@@ -173,7 +181,7 @@ struct IQ4_XS {
         const auto table = table16(nonlinear_levels);
         F d = load_f16(p);
         I high = load_u16(p + 2 * lanes), low = dword(p + 4 * lanes, 0);
-#pragma GCC unroll 8
+        TANDEM_UNROLL_GROUPS
         for (int g = 0; g < 8; ++g) {
             I codes[8];
             for (int v = 0; v < 4; ++v) {
