@@ -71,7 +71,9 @@ void require_memory(const Blueprint& blueprint) {
 
 std::unique_ptr<Blueprint> make_blueprint(const gguf::File& file, const EngineOptions& options) {
     auto blueprint = std::make_unique<Blueprint>();
-    blueprint->graph = model::build(file, options.model);
+    model::Options model = options.model;
+    model.step = options.plan.bucket;
+    blueprint->graph = model::build(file, model);
     // A table may be all that is known of the devices.
     if (!options.devices.empty() || !options.device_table)
         blueprint->devices = kernels::make_devices(options.devices, options.threads);

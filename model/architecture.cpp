@@ -18,14 +18,15 @@ bool may_stay_unread(std::string_view name, const std::set<std::string_view>& re
            (name == shorter && read.contains(longer));
 }
 
-void require_all_read(const gguf::File& file, const graph::Graph& graph, std::string_view name) {
+void require_all_read(const gguf::File& file, const graph::Graph& graph, const Builder& builder) {
     std::set<std::string_view> read;
     for (const graph::Value& value : graph.values())
         if (value.kind == graph::Kind::Weight) read.insert(value.rows.tensor);
     for (const gguf::TensorInfo& tensor : file.tensors())
-        if (!read.contains(tensor.name) && !may_stay_unread(tensor.name, read))
+        if (!read.contains(tensor.name) && !may_stay_unread(tensor.name, read) &&
+            !builder.is_left_out(tensor.name))
             throw Error(file.path() + ": tensor " + tensor.name + " is not read by architecture " +
-                        std::string(name) + ": the answer would be wrong without it");
+                        builder.keys.architecture() + ": the answer would be wrong without it");
 }
 
 }  // namespace
@@ -38,7 +39,7 @@ std::unique_ptr<graph::Graph> build(const gguf::File& file, const Options& optio
             auto graph = std::make_unique<graph::Graph>();
             Builder builder(file, options, *graph);
             architecture->build(builder);
-            require_all_read(file, *graph, name);
+            require_all_read(file, *graph, builder);
             return graph;
         }
         known += (known.empty() ? "" : ", ") + std::string(architecture->name);

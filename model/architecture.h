@@ -25,6 +25,7 @@ std::span<const Architecture* const> arch_table();
 // What the user may choose about a model; the rest is in the file.
 struct Options {
     int64_t context = 512;                    // cells of each cache: tokens of one sequence
+    int64_t step = 512;                       // the most tokens of a step
     int64_t slots = 1;                        // sequences that have caches of their own
     gguf::DType key_type = gguf::DType::F16;  // cache types: F32, F16, BF16 or Q8_0
     gguf::DType value_type = gguf::DType::F16;

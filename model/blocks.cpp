@@ -11,7 +11,7 @@ Tensor embedding(Builder& model) {
     return embed(table, model.graph.input("ids"));
 }
 
-void head(Builder& model, Tensor x) {
+void head(Builder& model, Tensor x, double soft_cap) {
     model.graph.begin_head();
     // Still where the last block is, so that only the wanted rows travel.
     Tensor h = select_rows(x, model.graph.input("rows"));
@@ -20,6 +20,7 @@ void head(Builder& model, Tensor x) {
     const char* table = model.has("output.weight") ? "output.weight" : "token_embd.weight";
     Tensor logits = linear(h, model.weight(table, {model.vocab}, {model.embd}));
     if (model.has("output.bias")) logits = add(logits, model.vector("output.bias", {model.vocab}));
+    if (soft_cap > 0) logits = graph::soft_cap(logits, soft_cap);
     model.graph.set_result(logits);
 }
 
@@ -84,6 +85,45 @@ Tensor rope_factors(Builder& model, const Rope& rope) {
     return model.vector("rope_freqs.weight", pairs);
 }
 
+Rope windowed_rope(const Builder& model, const Rope& full, double base) {
+    const Hyperparameters& keys = model.keys;
+    return {.dims = int(keys.extent("rope.dimension_count_swa", full.dims)),
+            .base = keys.positive("rope.freq_base_swa", base),
+            .halves = full.halves,
+            .magnitude = keys.positive("rope.scaling.attn_factor", 1)};
+}
+
+double yarn_magnitude(const Rope& rope, double multiplier) {
+    return rope.scale > 1 ? 1 + 0.1 * multiplier * std::log(rope.scale) : 1;
+}
+
+bool has_position_sections(const Builder& model) {
+    auto sections = model.keys.list("rope.dimension_sections");
+    return sections.size() > 1 && sections[0] > 0 && sections[1] > 0;
+}
+
+Tensor tempered(Layer& layer, Tensor q) {
+    const Hyperparameters& keys = layer.model.keys;
+    double beta = keys.real("attention.temperature_scale", 0);
+    if (beta == 0) return q;
+    int64_t length = keys.extent("attention.temperature_length", original_context(layer.model));
+    return temper(q, layer.model.positions(), beta, double(length));
+}
+
+int64_t window_of(const Layer& layer, int64_t period) {
+    const Hyperparameters& keys = layer.model.keys;
+    int64_t window = keys.integer("attention.sliding_window", 0);
+    auto pattern = keys.list("attention.sliding_window_pattern");
+    bool slides;
+    if (pattern.size() > 1) {
+        slides = keys.of_layer("attention.sliding_window_pattern", layer.index) != 0;
+    } else {
+        if (!pattern.empty()) period = pattern[0];
+        slides = period == 0 || layer.index % period < period - 1;
+    }
+    return slides ? window : 0;
+}
+
 Tensor norm(Layer& layer, Tensor x, std::string_view name, const Shape& axes) {
     Tensor weight = layer.vector(std::string(name) + ".weight", axes);
     return rms_norm(x, weight, layer.model.epsilon);
@@ -111,6 +151,19 @@ Tensor projection(Layer& layer, Tensor x, std::string_view name, const Shape& ro
     return biased(layer, y, name, rows);
 }
 
+std::vector<Tensor> projections(Layer& layer, Tensor x, std::string_view name, const Layout& rows,
+                                const Shape& columns) {
+    Builder& model = layer.model;
+    std::string path = layer.path(name);
+    std::vector<Tensor> all;
+    for (const Tensor& weight : model.weights(path + ".weight", rows, columns))
+        all.push_back(scaled(layer, linear(x, weight), name));
+    if (!model.has(path + ".bias")) return all;
+    std::vector<Tensor> biases = model.weights(path + ".bias", rows, {});
+    for (size_t i = 0; i < all.size(); ++i) all[i] = add(all[i], biases[i]);
+    return all;
+}
+
 Projections qkv(Layer& layer, Tensor h, const AttentionAxes& axes) {
     Shape query{axes.kv_heads, axes.q_per_kv, axes.d}, key{axes.kv_heads, axes.d};
     Shape value{axes.kv_heads, axes.dv}, columns{layer.model.embd};
@@ -119,66 +172,43 @@ Projections qkv(Layer& layer, Tensor h, const AttentionAxes& axes) {
                 projection(layer, h, "attn_k", key, columns),
                 projection(layer, h, "attn_v", value, columns)};
     Layout parts({}, {Layout(query), Layout(key), Layout(value)});
-    auto weights = layer.model.weights(layer.path("attn_qkv.weight"), parts, columns);
-    auto product = [&](size_t i) { return scaled(layer, linear(h, weights[i]), "attn_qkv"); };
-    Projections all{product(0), product(1), product(2)};
-    if (layer.has("attn_qkv.bias")) {
-        auto biases = layer.model.weights(layer.path("attn_qkv.bias"), parts, {});
-        all = {add(all.q, biases[0]), add(all.k, biases[1]), add(all.v, biases[2])};
-    }
-    return all;
+    auto all = projections(layer, h, "attn_qkv", parts, columns);
+    return {all[0], all[1], all[2]};
 }
 
 Tensor rotate(Layer& layer, Tensor x) {
     return rope(x, layer.model.positions(), layer.model.rope, layer.model.rope_factors);
 }
 
-Tensor qk_normed_attention(Layer& layer, Tensor x) {
+Tensor rotary_attention(Layer& layer, Tensor h, HeadNorms norms) {
     AttentionAxes axes = layer.attention_axes();
     auto [kv_heads, q_per_kv, d, dv] = axes;
-    Axis embd = layer.model.embd;
-    auto [q, k, v] = qkv(layer, norm(layer, x, "attn_norm", {embd}), axes);
-    q = rotate(layer, norm(layer, q, "attn_q_norm", {d}));
-    k = rotate(layer, norm(layer, k, "attn_k_norm", {d}));
-    Tensor mixed = attend(q, k, v, layer.cache(axes), 1 / std::sqrt(double(d->extent)));
-    return projection(layer, mixed, "attn_output", {embd}, {kv_heads, q_per_kv, dv});
+    auto [q, k, v] = qkv(layer, h, axes);
+    if (norms == HeadNorms::Required ||
+        (norms == HeadNorms::Optional && layer.has("attn_q_norm.weight"))) {
+        q = norm(layer, q, "attn_q_norm", {d});
+        k = norm(layer, k, "attn_k_norm", {d});
+    }
+    Tensor mixed = attend(rotate(layer, q), rotate(layer, k), v, layer.cache(axes),
+                          1 / std::sqrt(double(d->extent)));
+    return projection(layer, mixed, "attn_output", {layer.model.embd}, {kv_heads, q_per_kv, dv});
 }
 
 Tensor dense_ffn(Layer& layer, Tensor h, int64_t width, std::string_view activation) {
-    Axis embd = layer.model.embd, ffn = layer.axis("ffn", width);
-    auto product = [&](Tensor x, std::string_view name, const Shape& rows, const Shape& columns) {
+    return gated_ffn(layer, h, layer.axis("ffn", width), activation, "");
+}
+
+Tensor gated_ffn(Layer& layer, Tensor h, Axis ffn, std::string_view activation,
+                 std::string_view suffix) {
+    Axis embd = layer.model.embd;
+    auto product = [&](Tensor x, std::string name, const Shape& rows, const Shape& columns) {
+        name += suffix;
         Tensor y = biased(layer, linear(x, layer.weight(name, rows, columns)), name, rows);
         return scaled(layer, y, name);
     };
     Tensor gate = product(h, "ffn_gate", {ffn}, {embd});
     Tensor up = product(h, "ffn_up", {ffn}, {embd});
     return product(glu(gate, up, activation), "ffn_down", {embd}, {ffn});
-}
-
-Tensor softmax_moe(Layer& layer, Tensor h, int64_t width, std::string_view activation) {
-    const Hyperparameters& keys = layer.model.keys;
-    int64_t count = keys.extent("expert_count"), chosen = keys.integer("expert_used_count");
-    if (chosen < 1 || chosen > count)
-        throw Error(layer.model.file.path() + ": key " + keys.architecture() +
-                    ".expert_used_count is " + std::to_string(chosen) + ", expected 1 to " +
-                    std::to_string(count) + " (the number of experts)");
-    Axis embd = layer.model.embd, experts = layer.axis("experts", count);
-    Axis choices = layer.axis("choices", count);  // the router's rows, which are never divided
-    Axis ffn = layer.axis("ffn", width);
-    Tensor scores = softmax(linear(h, layer.weight("ffn_gate_inp", {choices}, {embd})));
-    Tensor ids = top_k(scores, layer.axis("used", chosen));
-    Tensor weights = normalize(take(scores, ids));
-    Tensor gate = layer.weight("ffn_gate_exps", {experts, ffn}, {embd});
-    Tensor up = layer.weight("ffn_up_exps", {experts, ffn}, {embd});
-    Tensor down = layer.weight("ffn_down_exps", {experts, embd}, {ffn});
-    auto scales = [&](std::string_view name) {
-        std::string path = std::string(name) + ".scale";
-        return layer.has(path) ? layer.vector(path, {choices}) : Tensor();
-    };
-    return moe_ffn(h, ids, weights, gate, up, down, activation,
-                   {.gate = scales("ffn_gate_exps"),
-                    .up = scales("ffn_up_exps"),
-                    .down = scales("ffn_down_exps")});
 }
 
 }  // namespace tandem::model

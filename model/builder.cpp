@@ -1,5 +1,6 @@
 #include "model/builder.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "gguf/error.h"
@@ -22,6 +23,16 @@ std::string in_words(const gguf::TensorInfo& tensor) {
     for (int i = 0; i < tensor.dims; ++i)
         text += (i > 0 ? " x " : "") + std::to_string(tensor.extents[size_t(i)]);
     return text;
+}
+
+// True if the first axes, one or more, have that many elements together.
+bool begins_with(const Shape& axes, int64_t count) {
+    int64_t product = 1;
+    for (Axis axis : axes) {
+        product *= axis->extent;
+        if (product == count) return true;
+    }
+    return false;
 }
 
 // "blk.3.attn_q" of "blk.3.attn_q.weight"
@@ -66,7 +77,24 @@ int Builder::layers() const {
     if (count < 1 || count > 4096)
         throw Error(file.path() + ": key " + keys.architecture() + ".block_count is " +
                     std::to_string(count) + ", expected 1 to 4096");
-    return int(count);
+    return int(count) - drafts_;
+}
+
+Axis Builder::slots() { return graph.axis("slots", options.slots); }
+
+bool Builder::is_left_out(std::string_view path) const {
+    return std::any_of(left_out_.begin(), left_out_.end(), [&](const std::string& beginning) {
+        return path.substr(0, beginning.size()) == beginning;
+    });
+}
+
+void Builder::leave_out_drafts() {
+    int64_t drafts = keys.integer("nextn_predict_layers", 0);
+    if (drafts < 0 || drafts >= layers())
+        throw Error(file.path() + ": key " + keys.architecture() + ".nextn_predict_layers is " +
+                    std::to_string(drafts) + " of " + std::to_string(layers()) + " blocks");
+    drafts_ = int(drafts);
+    for (int64_t i = 0; i < drafts; ++i) leave_out("blk." + std::to_string(layers() + i) + ".");
 }
 
 int64_t Builder::even_head_size() const {
@@ -91,9 +119,9 @@ std::vector<Tensor> Builder::weights(const std::string& path, const Layout& rows
     int64_t stored_rows = tensor->elements() / row_length;
     int dims = tensor->dims;  // some files keep extents of 1 behind the last
     while (dims > 1 && tensor->extents[size_t(dims - 1)] == 1) --dims;
-    Axis stacked = dims > 2 && !rows.outer.empty() ? rows.outer[0] : nullptr;
-    if (row_length != elements(columns) || stored_rows != graph::rows(rows) ||
-        (stacked && tensor->extents[size_t(dims - 1)] != stacked->extent)) {
+    bool stacked = dims <= 2 || rows.outer.empty() ||
+                   begins_with(rows.outer, tensor->extents[size_t(dims - 1)]);
+    if (row_length != elements(columns) || stored_rows != graph::rows(rows) || !stacked) {
         std::string expected = columns.empty() ? "" : "rows of " + in_words(columns) + ", ";
         throw Error(file.path() + ": tensor " + path + " is " + in_words(*tensor) + ", expected " +
                     expected + std::to_string(graph::rows(rows)) + " rows" +
@@ -140,7 +168,7 @@ Tensor Layer::vector(std::string_view name, const Shape& axes) {
     return model.vector(path(name), axes);
 }
 
-AttentionAxes Layer::attention_axes() {
+AttentionAxes Layer::attention_axes(int64_t head_size) {
     const Hyperparameters& keys = model.keys;
     int64_t heads = keys.extent_of_layer("attention.head_count", index);
     int64_t kv_heads = keys.extent_of_layer("attention.head_count_kv", index, heads);
@@ -148,8 +176,9 @@ AttentionAxes Layer::attention_axes() {
         throw Error(model.file.path() + ": block " + std::to_string(index) + " has " +
                     std::to_string(heads) + " heads and " + std::to_string(kv_heads) +
                     " kv heads, expected a multiple");
-    int64_t size = model.head_size();
-    int64_t value_size = keys.extent("attention.value_length", model.even_head_size());
+    int64_t size = head_size > 0 ? head_size : model.head_size();
+    int64_t value_size =
+        head_size > 0 ? size : keys.extent("attention.value_length", model.even_head_size());
     AttentionAxes axes{.kv_heads = axis("kv_heads", kv_heads),
                        .q_per_kv = axis("q_per_kv", heads / kv_heads),
                        .d = axis("d", size)};
@@ -157,20 +186,34 @@ AttentionAxes Layer::attention_axes() {
     return axes;
 }
 
-Cache Layer::cache(const AttentionAxes& axes) {
+int64_t Layer::ffn_width() const {
+    return model.keys.extent_of_layer("feed_forward_length", index);
+}
+
+Tensor Layer::cells(std::string_view name, gguf::DType dtype, const Shape& heads, Axis size,
+                    int64_t window) {
     const Options& options = model.options;
-    Shape rows{model.graph.axis("slots", options.slots), axes.kv_heads,
-               model.graph.axis("cells", options.context)};
-    auto state = [&](std::string_view name, gguf::DType dtype, Axis size) {
-        int64_t block = gguf::traits(dtype).block;
-        if (size->extent % block != 0)
-            throw Error(model.file.path() + ": a cache of type " + std::string(gguf::name(dtype)) +
-                        " needs heads of a multiple of " + std::to_string(block) +
-                        " elements, these have " + std::to_string(size->extent) + "; choose f16");
-        return model.graph.state(path(name), dtype, rows, {size});
-    };
-    return {state("k_cache", options.key_type, axes.d),
-            state("v_cache", options.value_type, axes.dv)};
+    // A step writes its tokens before its first one looks back.
+    int64_t ring = std::min(options.context, window + options.step - 1);
+    Axis cells = window > 0 ? model.graph.axis("window_cells", ring)
+                            : model.graph.axis("cells", options.context);
+    int64_t block = gguf::traits(dtype).block;
+    if (size->extent % block != 0)
+        throw Error(model.file.path() + ": a cache of type " + std::string(gguf::name(dtype)) +
+                    " needs heads of a multiple of " + std::to_string(block) +
+                    " elements, these have " + std::to_string(size->extent) + "; choose f16");
+    return model.graph.state(path(name), dtype, Shape{model.slots()} + heads + Shape{cells},
+                             {size});
+}
+
+Tensor Layer::cells(std::string_view name, const Shape& heads, Axis size) {
+    return cells(name, model.options.key_type, heads, size, 0);
+}
+
+Cache Layer::cache(const AttentionAxes& axes, int64_t window) {
+    Shape heads{axes.kv_heads};
+    return {cells("k_cache", model.options.key_type, heads, axes.d, window),
+            cells("v_cache", model.options.value_type, heads, axes.dv, window)};
 }
 
 }  // namespace tandem::model

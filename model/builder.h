@@ -39,14 +39,23 @@ class Layer {
     const int index;
 
     Axis axis(std::string_view role, int64_t extent);
-    AttentionAxes attention_axes();
+    // With `head_size` above 0 in place of the file's.
+    AttentionAxes attention_axes(int64_t head_size = 0);
+    int64_t ffn_width() const;  // of a dense network
     // As Builder's, with the block's prefix: weight("attn_q", ...) is "blk.3.attn_q.weight".
     Tensor weight(std::string_view name, const Shape& rows, const Shape& columns);
     Tensor vector(std::string_view name, const Shape& axes);
     bool has(std::string_view name) const;  // full name after the prefix: "attn_q.bias"
     std::string path(std::string_view name) const;
-    // Throws Error where a row of the cache is not a multiple of its type's block.
-    Cache cache(const AttentionAxes& axes);
+    // Caches of keys and values. With a window they are rings of as many cells as a step and the
+    // window before it need. Throws Error where a row is not a multiple of the type's block.
+    Cache cache(const AttentionAxes& axes, int64_t window = 0);
+    // One cache of keys: [slots heads... cells | size].
+    Tensor cells(std::string_view name, const Shape& heads, Axis size);
+
+  private:
+    Tensor cells(std::string_view name, gguf::DType dtype, const Shape& heads, Axis size,
+                 int64_t window);
 };
 
 class Builder {
@@ -63,6 +72,7 @@ class Builder {
     Tensor rope_factors;             // empty without rope_freqs.weight and the like
     Tensor positions();              // [tokens]
     int layers() const;              // blocks to execute
+    Axis slots();         // sequences that have states of their own
     int64_t head_size() const;       // elements of a query and a key of one head
     int64_t even_head_size() const;  // the model's width divided among the heads of block 0
     // Announces block `index`: what is said from now on belongs to it.
@@ -76,6 +86,16 @@ class Builder {
     // A vector over axes: a norm, a bias. `weights` of it are ranges of its elements.
     Tensor vector(const std::string& path, const Shape& axes);
     bool has(std::string_view path) const { return file.find(path) != nullptr; }
+
+    // Tensors whose names begin so have no part in the answer.
+    void leave_out(std::string beginning) { left_out_.push_back(std::move(beginning)); }
+    bool is_left_out(std::string_view path) const;
+    // The last nextn_predict_layers blocks, which only draft tokens (DeepSeek-V3).
+    void leave_out_drafts();
+
+  private:
+    int drafts_ = 0;
+    std::vector<std::string> left_out_;
 };
 
 }  // namespace tandem::model

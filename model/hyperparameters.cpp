@@ -75,6 +75,10 @@ int64_t Hyperparameters::of_layer(std::string_view key, int layer,
     return values[size_t(layer)];
 }
 
+std::vector<int64_t> Hyperparameters::list(std::string_view key) const {
+    return file_.metadata().integers(full(key));
+}
+
 int64_t Hyperparameters::require_extent(std::string_view key, int64_t value) const {
     if (value < 1 || value > largest_extent)
         throw Error(file_.path() + ": key " + full(key) + " is " + std::to_string(value) +

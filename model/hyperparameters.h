@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "gguf/file.h"
 
@@ -26,6 +27,8 @@ class Hyperparameters {
     std::string text(std::string_view key, std::string_view fallback) const;
     // One value for all layers, or one per block.
     int64_t of_layer(std::string_view key, int layer, std::optional<int64_t> fallback = {}) const;
+    // All values of an array; one for a scalar, none where the key is missing.
+    std::vector<int64_t> list(std::string_view key) const;
     // The same for what becomes an axis: from 1 to the largest extent. Error otherwise.
     int64_t extent(std::string_view key, std::optional<int64_t> fallback = {}) const;
     int64_t extent_of_layer(std::string_view key, int layer,

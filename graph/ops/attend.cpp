@@ -6,20 +6,27 @@
 
 #include "gguf/error.h"
 #include "graph/ops.h"
+#include "graph/ops/attend.h"
 
 namespace tandem::graph {
 
 namespace ops {
 namespace {
 
-// Rows of a cache [slots kv_heads cells | d].
-int64_t cache_row(const View& cache, int64_t slot, int64_t head, int64_t cell) {
-    return (slot * cache.extents[1] + head) * cache.extents[2] + cell;
+// The cell of a position: a cache with fewer cells than the context is a ring.
+int64_t cell_of(int64_t position, int64_t cells) { return position % cells; }
+
+// Rows of a cache [slots kv_heads cells | d], or of one that all heads share, [slots cells | d].
+int64_t cache_row(const View& cache, int64_t slot, int64_t head, int64_t position) {
+    bool per_head = cache.axes.size() == 4;
+    int64_t cells = cache.extents[per_head ? 2 : 1];
+    if (per_head) slot = slot * cache.extents[1] + head;
+    return slot * cells + cell_of(position, cells);
 }
 
 void write(const View& cache, const View& values, const StepInputs& step) {
-    std::vector<float> all = load(values);  // [tokens kv_heads d]
-    int64_t heads = values.extents[1], d = values.extents[2];
+    std::vector<float> all = load(values);  // [tokens kv_heads d] or [tokens d]
+    int64_t heads = values.axes.size() == 3 ? values.extents[1] : 1, d = values.extents.back();
     for (const Sequence& sequence : step.sequences)
         for (int64_t t = sequence.first; t < sequence.first + sequence.count; ++t)
             for (int64_t h = 0; h < heads; ++h)
@@ -27,38 +34,75 @@ void write(const View& cache, const View& values, const StepInputs& step) {
                           std::span(all).subspan(size_t((t * heads + h) * d), size_t(d)));
 }
 
+double dot(std::span<const float> a, const std::vector<float>& b) {
+    double sum = 0;
+    for (size_t i = 0; i < b.size(); ++i) sum += double(a[i]) * b[i];
+    return sum;
+}
+
+// A query operand: the rows of its heads.
+struct Queries {
+    std::vector<float> all;
+    size_t d = 0;
+
+    explicit Queries(const View& view) {
+        if (!view) return;
+        all = load(view);
+        d = size_t(view.extents.back());
+    }
+    std::span<const float> row(int64_t row) const {
+        return std::span(all).subspan(size_t(row) * d, d);
+    }
+};
+
 void reference(const Call& call) {
-    const View &q_view = call.inputs[0], &k_cache = call.inputs[3], &v_cache = call.inputs[4];
-    write(k_cache, call.inputs[1], call.step);
-    write(v_cache, call.inputs[2], call.step);
-    double scale = call.node.attributes.number("scale");
-    int64_t kv_heads = q_view.extents[1], q_per_kv = q_view.extents[2], d = q_view.extents[3];
+    const View &k_cache = call.inputs[keys_cache], &v_cache = call.inputs[values_cache],
+               &k2_cache = call.inputs[second_cache];
+    if (call.inputs[keys]) write(k_cache, call.inputs[keys], call.step);
+    if (call.inputs[values]) write(v_cache, call.inputs[values], call.step);
+    if (k2_cache) write(k2_cache, call.inputs[second_keys], call.step);
+    const Attributes& attributes = call.node.attributes;
+    double scale = attributes.number("scale"), cap = attributes.number("soft_cap");
+    int64_t window = int64_t(attributes.number("window"));
+    const View& q_view = call.inputs[queries];
+    int64_t kv_heads = q_view.extents[1], q_per_kv = q_view.extents[2];
     int64_t dv = call.output.extents[3];
-    std::vector<float> q = load(q_view), result(size_t(call.output.elements()));
+    Queries q(q_view), q2(call.inputs[second_queries]);
+    std::vector<float> result(size_t(call.output.elements())), sink_of;
+    if (call.inputs[sinks]) sink_of = load(call.inputs[sinks]);
     for (const Sequence& sequence : call.step.sequences) {
-        int64_t cells = sequence.cached + sequence.count;
+        int64_t end = sequence.cached + sequence.count;
+        int64_t begin = window > 0 ? std::max<int64_t>(0, sequence.cached + 1 - window) : 0;
         for (int64_t g = 0; g < kv_heads; ++g) {
-            std::vector<std::vector<float>> keys, values;
-            for (int64_t cell = 0; cell < cells; ++cell) {
-                keys.push_back(load_row(k_cache, cache_row(k_cache, sequence.slot, g, cell)));
-                values.push_back(load_row(v_cache, cache_row(v_cache, sequence.slot, g, cell)));
+            std::vector<std::vector<float>> key, value, key2;  // of positions begin ... end
+            for (int64_t p = begin; p < end; ++p) {
+                key.push_back(load_row(k_cache, cache_row(k_cache, sequence.slot, g, p)));
+                value.push_back(load_row(v_cache, cache_row(v_cache, sequence.slot, g, p)));
+                if (k2_cache)
+                    key2.push_back(load_row(k2_cache, cache_row(k2_cache, sequence.slot, g, p)));
             }
             for (int64_t i = 0; i < sequence.count * q_per_kv; ++i) {
                 int64_t t = sequence.first + i / q_per_kv, head = g * q_per_kv + i % q_per_kv;
                 int64_t row = t * kv_heads * q_per_kv + head;
-                size_t seen = size_t(call.step.positions[size_t(t)]) + 1;
-                std::vector<double> scores(seen);
-                for (size_t j = 0; j < seen; ++j) {
-                    double dot = 0;
-                    for (int64_t e = 0; e < d; ++e)
-                        dot += double(q[size_t(row * d + e)]) * keys[j][size_t(e)];
-                    scores[j] = scale * dot;
+                int64_t last = call.step.positions[size_t(t)];
+                int64_t first = window > 0 ? std::max<int64_t>(0, last + 1 - window) : 0;
+                std::vector<double> scores;
+                for (size_t j = size_t(first - begin); j <= size_t(last - begin); ++j) {
+                    double score = dot(q.row(row), key[j]);
+                    if (k2_cache) score += dot(q2.row(row), key2[j]);
+                    score *= scale;
+                    scores.push_back(cap > 0 ? cap * std::tanh(score / cap) : score);
                 }
                 double most = *std::max_element(scores.begin(), scores.end()), sum = 0;
+                if (!sink_of.empty()) {
+                    most = std::max(most, double(sink_of[size_t(head)]));
+                    sum = std::exp(sink_of[size_t(head)] - most);
+                }
                 for (double& score : scores) sum += score = std::exp(score - most);
                 for (int64_t e = 0; e < dv; ++e) {
                     double mix = 0;
-                    for (size_t j = 0; j < seen; ++j) mix += scores[j] * values[j][size_t(e)];
+                    for (size_t j = 0; j < scores.size(); ++j)
+                        mix += scores[j] * value[size_t(first - begin) + j][size_t(e)];
                     result[size_t(row * dv + e)] = float(mix / sum);
                 }
             }
@@ -72,26 +116,42 @@ void reference(const Call& call) {
 extern const Op attend{.name = "attend",
                        .rule =
                            [](const Node& node) {
-                               const Shape &q = node.shape(0), &v = node.shape(2);
-                               Rule rule{.whole = {q[0], q[3], v[2]}};
-                               for (size_t cache : {3, 4}) {
-                                   rule.whole.push_back(node.shape(cache)[0]);
-                                   rule.whole.push_back(node.shape(cache)[2]);
-                               }
+                               const Shape& q = node.shape(queries);
+                               Rule rule{.whole = {q[0], q[3]}};
+                               for (size_t i : {keys_cache, values_cache, second_cache})
+                                   if (node.inputs[i])
+                                       for (Axis axis : node.shape(i))
+                                           if (axis != q[1]) rule.whole.push_back(axis);
                                return rule;
                            },
                        .reference = reference};
 }  // namespace ops
 
-Tensor attend(Tensor q, Tensor k, Tensor v, Cache cache, double scale) {
-    check(q.shape().size() == 4 && k.shape().size() == 3 && v.shape().size() == 3,
-          "attend: q is [tokens kv_heads q_per_kv d], k and v are [tokens kv_heads d]");
-    check(q.shape()[1] == k.shape()[1] && q.shape()[1] == v.shape()[1] &&
-              q.shape()[1] == cache.k.shape()[1] && q.shape()[1] == cache.v.shape()[1],
-          "attend: q, k, v and the cache share one axis of kv heads");
+Tensor attend(Tensor q, Tensor k, Tensor v, Cache cache, double scale, const Attention& how) {
+    using namespace ops;
+    check(q.shape().size() == 4, "attend: q is [tokens kv_heads q_per_kv d]");
+    for (const Tensor& operand : {k, v})
+        check(!operand || (operand.shape().size() == 3 && operand.shape()[1] == q.shape()[1]),
+              "attend: k and v are [tokens kv_heads d] with the kv heads of q");
+    check(q.shape()[1] == cache.k.shape()[1] && q.shape()[1] == cache.v.shape()[1],
+          "attend: q and the caches share one axis of kv heads");
+    check(bool(how.q) == bool(how.k) && bool(how.q) == bool(how.cache),
+          "attend: a second pair has queries, keys and a cache");
     Shape shape = q.shape();
-    shape[3] = v.shape()[2];
-    return q.graph->append(ops::attend, {q, k, v, cache.k, cache.v}, shape, {{"scale", scale}});
+    shape[3] = cache.v.shape()[3];
+    std::vector<Tensor> inputs(operands);
+    inputs[queries] = q;
+    inputs[keys] = k;
+    inputs[values] = v;
+    inputs[keys_cache] = cache.k;
+    inputs[values_cache] = cache.v;
+    inputs[sinks] = how.sinks;
+    inputs[second_queries] = how.q;
+    inputs[second_keys] = how.k;
+    inputs[second_cache] = how.cache;
+    return q.graph->append(
+        ops::attend, inputs, shape,
+        {{"scale", scale}, {"window", double(how.window)}, {"soft_cap", how.soft_cap}});
 }
 
 }  // namespace tandem::graph

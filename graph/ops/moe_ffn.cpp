@@ -1,7 +1,9 @@
-// moe_ffn: y = sum over the chosen experts e of weight_e * down_e (activation(gate_e x) * up_e x),
-// each product of gate, up and down multiplied by the expert's scale where there are scales.
-// Coarse on purpose: whether the experts are divided by `ffn` or by `experts`, a device has an
-// addend of y. One that holds a range of the experts skips the others.
+// moe_ffn: y = sum over the chosen experts e of weight_e * down_e unit(gate_e x, up_e x), each
+// product of gate, up and down multiplied by the expert's scale where there are scales, and gate's
+// and up's biases added. Coarse on purpose: whether the experts are divided by `ffn` or by
+// `experts`, a device has an addend of y. One that holds a range of the experts skips the others.
+#include "graph/ops/moe_ffn.h"
+
 #include "gguf/error.h"
 #include "graph/ops.h"
 #include "graph/ops/activation.h"
@@ -17,33 +19,38 @@ double dot(const std::vector<float>& row, std::span<const float> x) {
     return sum;
 }
 
-// Scales are operands 6, 7 and 8, one for each matrix; 1 for all experts where one is left out.
-std::vector<float> scales_of(const Call& call, size_t matrix) {
-    size_t operand = matrix + 3;
-    if (operand < call.inputs.size() && call.inputs[operand]) return load(call.inputs[operand]);
-    return std::vector<float>(size_t(call.inputs[3].axes[0]->extent), 1.0f);
+// An operand that may be left out, which stands for `value` everywhere.
+std::vector<float> load_or(const View& view, float value, int64_t count) {
+    return view ? load(view) : std::vector<float>(size_t(count), value);
 }
 
 void reference(const Call& call) {
-    const View &gate = call.inputs[3], &up = call.inputs[4], &down = call.inputs[5];
-    auto act = activation(call.node.attributes.word("activation"));
-    std::vector<float> x = load(call.inputs[0]), weights = load(call.inputs[2]);
-    std::vector<int32_t> ids = load_ids(call.inputs[1]);
-    std::vector<float> gate_scale = scales_of(call, 3), up_scale = scales_of(call, 4),
-                       down_scale = scales_of(call, 5);
-    int64_t tokens = call.inputs[0].extents[0], embd = call.inputs[0].extents[1];
-    int64_t used = call.inputs[1].extents[1], ffn = gate.extents[1];
+    const View &gate = call.inputs[moe_gate], &up = call.inputs[moe_up],
+               &down = call.inputs[moe_down];
+    auto unit = gated_unit(call.node.attributes.word("activation"));
+    std::vector<float> x = load(call.inputs[moe_x]), weights = load(call.inputs[moe_weights]);
+    std::vector<int32_t> ids = load_ids(call.inputs[moe_ids]);
+    int64_t choices = gate.axes[0]->extent, experts = gate.extents[0], ffn = gate.extents[1];
+    auto scales = [&](MoeOperand i) { return load_or(call.inputs[i], 1, choices); };
+    auto biases = [&](MoeOperand i) { return load_or(call.inputs[i], 0, experts * ffn); };
+    std::vector<float> gate_scale = scales(moe_gate_scale), up_scale = scales(moe_up_scale),
+                       down_scale = scales(moe_down_scale), gate_bias = biases(moe_gate_bias),
+                       up_bias = biases(moe_up_bias);
+    int64_t tokens = call.inputs[moe_x].extents[0], embd = call.inputs[moe_x].extents[1];
+    int64_t used = call.inputs[moe_ids].extents[1];
     std::vector<double> result(size_t(tokens * embd), 0.0);
-    for (int64_t expert = 0; expert < gate.extents[0]; ++expert)
+    for (int64_t expert = 0; expert < experts; ++expert)
         for (int64_t i = 0; i < tokens * used; ++i) {
             if (ids[size_t(i)] - gate.begins[0] != expert) continue;
             auto number = size_t(ids[size_t(i)]);
             auto token = std::span(x).subspan(size_t(i / used * embd), size_t(embd));
             std::vector<float> hidden(static_cast<size_t>(ffn));
-            for (int64_t f = 0; f < ffn; ++f)
-                hidden[size_t(f)] =
-                    float(act(gate_scale[number] * dot(load_row(gate, expert * ffn + f), token)) *
-                          (up_scale[number] * dot(load_row(up, expert * ffn + f), token)));
+            for (int64_t f = 0; f < ffn; ++f) {
+                int64_t row = expert * ffn + f;
+                hidden[size_t(f)] = float(unit(
+                    gate_scale[number] * dot(load_row(gate, row), token) + gate_bias[size_t(row)],
+                    up_scale[number] * dot(load_row(up, row), token) + up_bias[size_t(row)]));
+            }
             for (int64_t e = 0; e < embd; ++e)
                 result[size_t(i / used * embd + e)] +=
                     double(weights[size_t(i)]) * down_scale[number] *
@@ -58,29 +65,36 @@ extern const Op moe_ffn{
     .name = "moe_ffn",
     .rule =
         [](const Node& node) {
-            Rule rule{.whole = {node.shape(0).back()}, .linear = {2}};
-            for (size_t i = 6; i < node.inputs.size(); ++i)
+            Rule rule{.whole = {node.shape(moe_x).back()}, .linear = {moe_weights}};
+            for (size_t i : {moe_gate_scale, moe_up_scale, moe_down_scale})
                 if (node.inputs[i]) rule.whole.push_back(node.shape(i)[0]);
             return rule;
         },
     .reference = reference,
-    .use = [](size_t operand) { return operand >= 3 && operand < 6 ? Use::Experts : Use::Vector; }};
+    .use =
+        [](size_t operand) {
+            bool matrix = operand == moe_gate || operand == moe_up || operand == moe_down;
+            return matrix ? Use::Experts : Use::Vector;
+        }};
 }  // namespace ops
 
-Tensor moe_ffn(Tensor x, Tensor ids, Tensor weights, Tensor gate, Tensor up, Tensor down,
-               std::string_view activation, ExpertScales scales) {
+Tensor moe_ffn(Tensor x, Tensor ids, Tensor weights, const Experts& experts,
+               std::string_view activation) {
     check(x.shape().size() == 2 && ids.shape() == weights.shape(),
           "moe_ffn: x is [tokens embd], ids and weights are [tokens used]");
-    ops::activation(activation);
-    std::vector<Tensor> operands{x, ids, weights, gate, up, down};
-    for (Tensor scale : {scales.gate, scales.up, scales.down})
+    ops::gated_unit(activation);
+    for (const Tensor& scale : {experts.gate_scale, experts.up_scale, experts.down_scale})
         check(!scale || (scale.shape().size() == 1 &&
-                         scale.shape()[0]->extent == gate.shape()[0]->extent),
+                         scale.shape()[0]->extent == experts.gate.shape()[0]->extent),
               "moe_ffn: scales are [choices], one per expert");
-    if (scales.gate || scales.up || scales.down)
-        operands.insert(operands.end(), {scales.gate, scales.up, scales.down});
-    return x.graph->append(ops::moe_ffn, std::move(operands), x.shape(),
-                           {{"activation", activation}});
+    for (const Tensor& bias : {experts.gate_bias, experts.up_bias})
+        check(!bias || bias.shape() == experts.gate->row_axes(),
+              "moe_ffn: biases are [experts ffn]");
+    return x.graph->append(
+        ops::moe_ffn,
+        {x, ids, weights, experts.gate, experts.up, experts.down, experts.gate_scale,
+         experts.up_scale, experts.down_scale, experts.gate_bias, experts.up_bias},
+        x.shape(), {{"activation", activation}});
 }
 
 }  // namespace tandem::graph

@@ -49,25 +49,48 @@ struct Matrix {
     void (*multiply)(const Product& product) = nullptr;
 };
 
-// Attention of some queries of one kv head over the cells of one sequence, as blocks of cells with
-// a running maximum (flash attention, Dao et al. 2022).
+// A cache of one kv head: rows of cells, the row of a position in cell position % cells.
+struct CacheHead {
+    const uint8_t* rows = nullptr;
+    int64_t stride = 0;  // bytes between cells
+    int64_t cells = 0;
+    int type = 0;        // gguf::DType: F32, F16, BF16, Q8_0
+    int64_t length = 0;  // elements of a row
+};
+
+// Attention of some queries of one kv head over the positions of one sequence, as blocks of
+// positions with a running maximum (flash attention, Dao et al. 2022).
 struct Attention {
-    const uint8_t *k = nullptr, *v = nullptr;  // row of cell 0
-    int64_t k_stride = 0, v_stride = 0;        // bytes between cells
-    int key_type = 0, value_type = 0;          // gguf::DType: F32, F16, BF16, Q8_0
-    int64_t d = 0, dv = 0;
+    CacheHead k, v;
+    CacheHead k2;  // of a second pair, whose scores are added; no rows: none
     int64_t queries = 0;
-    const float* const* q = nullptr;  // [queries] rows of d
-    float* const* out = nullptr;      // [queries] rows of dv
-    const int32_t* cells = nullptr;   // [queries] how many cells each sees, ascending
+    const float* const* q = nullptr;   // [queries] rows of k.length
+    const float* const* q2 = nullptr;  // [queries] rows of k2.length
+    float* const* out = nullptr;       // [queries] rows of v.length
+    const int32_t* first = nullptr;    // [queries] the first position that each sees
+    const int32_t* end = nullptr;      // [queries] behind the last, ascending
+    const float* sinks = nullptr;      // [queries] scores without a value; null: none
     float scale = 1;
     float* scratch = nullptr;  // attention_scratch() floats
 };
 inline constexpr int attention_cells = 64;    // of a block
 inline constexpr int attention_queries = 32;  // the most of one call
-constexpr int64_t attention_scratch(int64_t d, int64_t dv) {
-    return attention_cells * (d + dv) + attention_queries * (attention_cells + dv + d + 4);
+// `keys` elements of a key, both pairs together, and `values` of a value.
+constexpr int64_t attention_scratch(int64_t keys, int64_t values) {
+    return attention_cells * (keys + values) + attention_queries * (attention_cells + 2) + keys;
 }
+
+// One token of a gated delta rule (graph/ops/delta_net.cpp) on rows [0, count) of a state, each
+// `length` floats. `decay` is what the state is multiplied by: one factor, or one per column.
+struct DeltaStep {
+    float* state = nullptr;
+    int64_t count = 0, length = 0;
+    const float *q = nullptr, *k = nullptr;  // [length]
+    const float* v = nullptr;                // [count]
+    const float* decays = nullptr;           // [length]; null: `decay` for all
+    float decay = 1, beta = 1;
+    float* out = nullptr;  // [count]
+};
 
 struct Isa {
     int lanes = 0;
@@ -75,6 +98,7 @@ struct Isa {
     const Matrix* (*matrix)(int dtype) = nullptr;
     void (*quantize)(const float* x, int64_t columns, int64_t block, uint8_t* row) = nullptr;
     void (*attend)(const Attention& attention) = nullptr;
+    void (*delta_step)(const DeltaStep& step) = nullptr;
     // Over `count` elements.
     void (*rms_norm)(const float* x, const float* weight, float epsilon, float* y,
                      int64_t count) = nullptr;
@@ -82,6 +106,7 @@ struct Isa {
     void (*mul)(const float* a, const float* b, float* y, int64_t count) = nullptr;
     void (*silu_mul)(const float* gate, const float* up, float* y, int64_t count) = nullptr;
     void (*gelu_mul)(const float* gate, const float* up, float* y, int64_t count) = nullptr;
+    void (*clamped_swiglu)(const float* gate, const float* up, float* y, int64_t count) = nullptr;
     void (*softmax)(const float* x, float* y, int64_t count) = nullptr;
     // y += weight * x
     void (*add_scaled)(const float* x, float weight, float* y, int64_t count) = nullptr;

@@ -6,8 +6,9 @@
 namespace tandem::kernels::cpu {
 
 namespace ops {
-extern const CpuKernel linear_packed, linear_any, embed, pair, glu, rms_norm, rope, attend, moe_ffn,
-    router, select_rows, reference, prepare_q8_of_32, prepare_q8_of_256, prepare_dense;
+extern const CpuKernel linear_packed, linear_any, embed, pair, glu, rms_norm, rope, attend,
+    short_conv, delta_net, moe_ffn, router, select_rows, reference, prepare_q8_of_32,
+    prepare_q8_of_256, prepare_dense;
 }
 
 namespace {
@@ -21,6 +22,8 @@ constexpr const CpuKernel* table[] = {
     &ops::rms_norm,
     &ops::rope,
     &ops::attend,
+    &ops::short_conv,
+    &ops::delta_net,
     &ops::moe_ffn,
     &ops::router,
     &ops::select_rows,

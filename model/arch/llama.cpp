@@ -1,31 +1,16 @@
 // Llama 1 to 3.x (Touvron et al. 2023, Grattafiori et al. 2024), Mistral (Jiang et al. 2023) and
 // Mixtral (Jiang et al. 2024), which has experts in place of the dense network.
-#include <cmath>
-
 #include "model/blocks.h"
+#include "model/mixture.h"
 
 namespace tandem::model::arch {
 
 namespace {
 
-Tensor attention(Layer& layer, Tensor x) {
-    AttentionAxes axes = layer.attention_axes();
-    auto [kv_heads, q_per_kv, d, dv] = axes;
-    Axis embd = layer.model.embd;
-    Tensor h = norm(layer, x, "attn_norm", {embd});
-    auto [q, k, v] = qkv(layer, h, axes);
-    q = rotate(layer, q);
-    k = rotate(layer, k);
-    Tensor mixed = attend(q, k, v, layer.cache(axes), 1 / std::sqrt(double(d->extent)));
-    return projection(layer, mixed, "attn_output", {embd}, {kv_heads, q_per_kv, dv});
-}
-
-Tensor feed_forward(Layer& layer, Tensor x) {
-    Tensor h = norm(layer, x, "ffn_norm", {layer.model.embd});
-    int64_t width = layer.model.keys.extent_of_layer("feed_forward_length", layer.index);
+Tensor feed_forward(Layer& layer, Tensor h) {
     if (layer.model.keys.integer("expert_count", 0) > 0)
-        return softmax_moe(layer, h, width, "silu");
-    return dense_ffn(layer, h, width, "silu");
+        return mixture(layer, h, layer.ffn_width());
+    return dense_ffn(layer, h, layer.ffn_width(), "silu");
 }
 
 void build(Builder& model) {
@@ -34,8 +19,8 @@ void build(Builder& model) {
     Tensor x = embedding(model);
     for (int i = 0; i < model.layers(); ++i) {
         Layer layer = model.layer(i);
-        x = add(x, attention(layer, x));
-        x = add(x, feed_forward(layer, x));
+        x = add(x, rotary_attention(layer, norm(layer, x, "attn_norm", {model.embd})));
+        x = add(x, feed_forward(layer, norm(layer, x, "ffn_norm", {model.embd})));
     }
     head(model, x);
 }

@@ -125,9 +125,10 @@ TEST_P(EveryType, Experts) {
     Tensor ids = top_k(scores, model.axis("used", 2));
     float scale = 1 / std::sqrt(float(unit));
     model.finish(moe_ffn(x, ids, normalize(take(scores, ids)),
-                         model.weight("gate", GetParam(), {experts, ffn}, {embd}, scale),
-                         model.weight("up", GetParam(), {experts, ffn}, {embd}, scale),
-                         model.weight("down", GetParam(), {experts, embd}, {ffn}, scale), "silu"));
+                         {.gate = model.weight("gate", GetParam(), {experts, ffn}, {embd}, scale),
+                          .up = model.weight("up", GetParam(), {experts, ffn}, {embd}, scale),
+                          .down = model.weight("down", GetParam(), {experts, embd}, {ffn}, scale)},
+                         "silu"));
     expect_close(model, {test::random_step(0, 1), test::random_step(0, 19)},
                  6 * bound_of(GetParam()));
 }
@@ -151,11 +152,12 @@ TEST(Cpu, ExpertsOfMixedTypes) {
         Tensor x = model.activation("x", {embd});
         Tensor scores = softmax(model.activation("scores", {choices}));
         Tensor ids = top_k(scores, model.axis("used", 3));
-        model.finish(moe_ffn(x, ids, take(scores, ids),
-                             model.weight("gate", types.gate, {experts, ffn}, {embd}, 0.06f),
-                             model.weight("up", types.up, {experts, ffn}, {embd}, 0.06f),
-                             model.weight("down", types.down, {experts, embd}, {ffn}, 0.06f),
-                             "gelu"));
+        model.finish(
+            moe_ffn(x, ids, take(scores, ids),
+                    {.gate = model.weight("gate", types.gate, {experts, ffn}, {embd}, 0.06f),
+                     .up = model.weight("up", types.up, {experts, ffn}, {embd}, 0.06f),
+                     .down = model.weight("down", types.down, {experts, embd}, {ffn}, 0.06f)},
+                    "gelu"));
         expect_close(model, {test::random_step(0, 11)}, 1e-3);
     }
 }
@@ -171,12 +173,13 @@ TEST(Cpu, ExpertsWithScales) {
         auto scales = [&](const char* name) {
             return model.weight(name, DType::F32, {choices}, {});
         };
-        graph::ExpertScales all{scales("gate.scale"), {}, scales("down.scale")};
-        if (dtype != DType::F32) all.up = scales("up.scale");
-        model.finish(moe_ffn(
-            x, ids, take(scores, ids), model.weight("gate", dtype, {experts, ffn}, {embd}, 0.1f),
-            model.weight("up", dtype, {experts, ffn}, {embd}, 0.1f),
-            model.weight("down", dtype, {experts, embd}, {ffn}, 0.1f), "silu", all));
+        graph::Experts all{.gate = model.weight("gate", dtype, {experts, ffn}, {embd}, 0.1f),
+                           .up = model.weight("up", dtype, {experts, ffn}, {embd}, 0.1f),
+                           .down = model.weight("down", dtype, {experts, embd}, {ffn}, 0.1f),
+                           .gate_scale = scales("gate.scale"),
+                           .down_scale = scales("down.scale")};
+        if (dtype != DType::F32) all.up_scale = scales("up.scale");
+        model.finish(moe_ffn(x, ids, take(scores, ids), all, "silu"));
         expect_close(model, {test::random_step(0, 1), test::random_step(0, 13)},
                      6 * bound_of(dtype));
     }

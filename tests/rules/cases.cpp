@@ -155,6 +155,119 @@ Case attend() {
     return c;
 }
 
+// A ring of cells, sinks and a cap.
+Case windowed_attend() {
+    Case c("attend, windowed");
+    Axis tokens = c.graph().tokens(), kv_heads = c.graph().axis("kv_heads", 3);
+    Axis q_per_kv = c.graph().axis("q_per_kv", 4), slots = c.graph().axis("slots", 2);
+    Axis d = c.graph().axis("d", 3), cells = c.graph().axis("cells", 4);
+    Tensor q = c.activation({tokens, kv_heads, q_per_kv, d});
+    Tensor k = c.activation({tokens, kv_heads, d});
+    Tensor v = c.activation({tokens, kv_heads, d});
+    Tensor k_cache = c.state(DType::F32, {slots, kv_heads, cells}, {d});
+    Tensor v_cache = c.state(DType::F32, {slots, kv_heads, cells}, {d});
+    Tensor sinks = c.weight(DType::F32, {kv_heads, q_per_kv}, {});
+    for (int second = 0; second < 3; ++second) c.left_out();
+    graph::attend(q, k, v, {k_cache, v_cache}, 2, {.window = 2, .soft_cap = 3, .sinks = sinks});
+    return c;
+}
+
+// Another layer's cache, and a second pair whose keys all heads share.
+Case attend_with_second_pair() {
+    Case c("attend, second pair");
+    Axis tokens = c.graph().tokens(), kv_heads = c.graph().axis("kv_heads", 3);
+    Axis q_per_kv = c.graph().axis("q_per_kv", 4), slots = c.graph().axis("slots", 2);
+    Axis d = c.graph().axis("d", 3), e = c.graph().axis("e", 2);
+    Axis cells = c.graph().axis("cells", 6);
+    Tensor q = c.activation({tokens, kv_heads, q_per_kv, d});
+    c.left_out();
+    c.left_out();
+    Tensor k_cache = c.state(DType::F32, {slots, kv_heads, cells}, {d});
+    Tensor v_cache = c.state(DType::F32, {slots, kv_heads, cells}, {d});
+    c.left_out();
+    Tensor q2 = c.activation({tokens, kv_heads, q_per_kv, e});
+    Tensor k2 = c.activation({tokens, e});
+    Tensor cache2 = c.state(DType::F32, {slots, cells}, {e});
+    graph::attend(q, {}, {}, {k_cache, v_cache}, 2, {.q = q2, .k = k2, .cache = cache2});
+    return c;
+}
+
+Case short_conv() {
+    Case c("short_conv");
+    Axis k_heads = c.graph().axis("k_heads", 3), d = c.graph().axis("d", 2);
+    Axis taps = c.graph().axis("taps", 4), history = c.graph().axis("history", 3);
+    Tensor x = c.activation({c.graph().tokens(), k_heads, d});
+    Tensor kernel = c.weight(DType::F32, {k_heads, d, taps}, {});
+    graph::short_conv(x, kernel,
+                      c.state(DType::F32, {c.graph().axis("slots", 2), k_heads, d}, {history}));
+    return c;
+}
+
+enum class Heads { Grouped, Tiled, Single };
+Case delta_net(Heads order) {
+    Case c("delta_net");
+    Axis tokens = c.graph().tokens(), k_heads = c.graph().axis("k_heads", 3);
+    Axis v_per_k = c.graph().axis("v_per_k", 2), slots = c.graph().axis("slots", 2);
+    Axis d = c.graph().axis("d", 4), dv = c.graph().axis("dv", 5);
+    Shape heads{k_heads};
+    if (order == Heads::Grouped) heads = {k_heads, v_per_k};
+    if (order == Heads::Tiled) heads = {v_per_k, k_heads};
+    Tensor q = c.activation({tokens, k_heads, d});
+    Tensor k = c.activation({tokens, k_heads, d});
+    Tensor v = c.activation(Shape{tokens} + heads + Shape{dv});
+    Tensor decay =
+        c.activation(Shape{tokens} + heads + (order == Heads::Single ? Shape{d} : Shape{}));
+    Tensor beta = c.positive(Shape{tokens} + heads);
+    graph::delta_net(q, k, v, decay, beta,
+                     c.state(DType::F32, Shape{slots} + heads + Shape{dv}, {d}));
+    return c;
+}
+
+Case l2_norm() {
+    Case c("l2_norm");
+    graph::l2_norm(
+        c.activation({c.graph().tokens(), c.graph().axis("heads", 3), c.graph().axis("d", 4)}),
+        1e-6);
+    return c;
+}
+
+Case rms_norm_without_weight() {
+    Case c("rms_norm without a weight");
+    Tensor x =
+        c.activation({c.graph().tokens(), c.graph().axis("heads", 3), c.graph().axis("d", 4)});
+    c.left_out();
+    graph::rms_norm(x, 1e-6);
+    return c;
+}
+
+Case softplus() {
+    Case c("softplus");
+    graph::softplus(c.activation({c.graph().tokens(), c.graph().axis("heads", 7)}));
+    return c;
+}
+
+Case pick() {
+    Case c("pick");
+    Axis layers = c.graph().axis("layers", 3);
+    // The first, so that a cut axis is wrong but not out of bounds.
+    graph::pick(c.activation({c.graph().tokens(), layers, c.graph().axis("width", 4)}), layers, 0);
+    return c;
+}
+
+Case temper() {
+    Case c("temper");
+    Tensor x = c.activation({c.graph().tokens(), c.graph().axis("heads", 3)});
+    graph::temper(x, c.positions(), 0.5, 2);
+    return c;
+}
+
+Case top_k_of_groups() {
+    Case c("top_k of groups");
+    Axis choices = c.graph().axis("choices", 8), used = c.graph().axis("used", 2);
+    graph::top_k(c.activation({c.graph().tokens(), choices}), used, {.count = 4, .kept = 2});
+    return c;
+}
+
 template <Tensor (*word)(Tensor)>
 Case over_choices() {
     Case c("over choices");
@@ -189,7 +302,7 @@ Case mixture(DType gates, DType ups, DType downs, int64_t embd_extent, int64_t f
     Tensor gate = c.weight(gates, {experts, ffn}, {embd});
     Tensor up = c.weight(ups, {experts, ffn}, {embd});
     Tensor down = c.weight(downs, {experts, embd}, {ffn});
-    graph::moe_ffn(x, ids, weights, gate, up, down, "silu");
+    graph::moe_ffn(x, ids, weights, {.gate = gate, .up = up, .down = down}, "silu");
     return c;
 }
 
@@ -207,8 +320,43 @@ Case scaled_experts() {
     Tensor gate_scale = c.weight(DType::F32, {choices}, {});
     c.left_out();
     Tensor down_scale = c.weight(DType::F32, {choices}, {});
-    graph::moe_ffn(x, ids, weights, gate, up, down, "silu",
-                   {.gate = gate_scale, .up = {}, .down = down_scale});
+    graph::moe_ffn(
+        x, ids, weights,
+        {.gate = gate, .up = up, .down = down, .gate_scale = gate_scale, .down_scale = down_scale},
+        "silu");
+    return c;
+}
+
+Case experts_with_biases() {
+    Case c("moe_ffn with biases");
+    Axis tokens = c.graph().tokens(), embd = c.graph().axis("embd", 5);
+    Axis experts = c.graph().axis("experts", 4), ffn = c.graph().axis("ffn", 6);
+    Axis used = c.graph().axis("used", 3);
+    Tensor x = c.activation({tokens, embd});
+    Tensor ids = c.ids({tokens, used}, 4);
+    Tensor weights = c.activation({tokens, used});
+    Tensor gate = c.weight(DType::F32, {experts, ffn}, {embd});
+    Tensor up = c.weight(DType::F32, {experts, ffn}, {embd});
+    Tensor down = c.weight(DType::F32, {experts, embd}, {ffn});
+    for (int scale = 0; scale < 3; ++scale) c.left_out();
+    Tensor gate_bias = c.weight(DType::F32, {experts, ffn}, {});
+    Tensor up_bias = c.weight(DType::F32, {experts, ffn}, {});
+    graph::moe_ffn(
+        x, ids, weights,
+        {.gate = gate, .up = up, .down = down, .gate_bias = gate_bias, .up_bias = up_bias},
+        "clamped_swiglu");
+    return c;
+}
+
+Case expert_bias() {
+    Case c("expert_bias");
+    Axis tokens = c.graph().tokens(), used = c.graph().axis("used", 3);
+    // Ids that are good in any half, so that a cut axis is wrong but not out of bounds.
+    Tensor ids = c.ids({tokens, used}, 2);
+    Tensor weights = c.activation({tokens, used});
+    graph::expert_bias(
+        ids, weights,
+        c.weight(DType::F32, {c.graph().axis("choices", 4), c.graph().axis("embd", 5)}, {}));
     return c;
 }
 
@@ -262,6 +410,20 @@ constexpr Builder builders[] = {
     [] { return mixture(DType::Q4_0, DType::IQ4_NL, DType::Q8_0, 32, 96); },
     [] { return mixture(DType::Q3_K, DType::Q5_K, DType::Q2_K, 256, 512); },
     scaled_experts,
+    experts_with_biases,
+    expert_bias,
+    windowed_attend,
+    attend_with_second_pair,
+    short_conv,
+    [] { return delta_net(Heads::Grouped); },
+    [] { return delta_net(Heads::Tiled); },
+    [] { return delta_net(Heads::Single); },
+    l2_norm,
+    rms_norm_without_weight,
+    softplus,
+    pick,
+    temper,
+    top_k_of_groups,
     select_rows,
 };
 

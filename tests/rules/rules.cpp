@@ -23,6 +23,8 @@ constexpr Timid timid[] = {
 // Axes of which a part cannot even be tried: the op reads by absolute index.
 constexpr Timid indexed[] = {
     {"moe_ffn", "choices", "scales are found by the number of the expert"},
+    {"short_conv", "taps", "the state has one tap less"},
+    {"short_conv", "history", "the kernel has one tap more"},
     {"rope", "pairs", "factors are found by the number of the pair, all of which a head has"},
 };
 // Operands in which an op is linear although its rule does not say so.
@@ -33,6 +35,7 @@ struct TimidOperand {
 };
 constexpr TimidOperand timid_operands[] = {
     {"mul", 1, "either operand alone would do, and the first is the activation"},
+    {"delta_net", 0, "every device of the group writes the state, whoever has an addend of q"},
 };
 
 bool listed(std::span<const Timid> list, const Case& of, Axis axis) {

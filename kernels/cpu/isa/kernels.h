@@ -15,12 +15,14 @@ extern const Matrix q2_k, q3_k, q4_k, q5_k, q6_k, iq4_xs;
 
 void quantize(const float* x, int64_t columns, int64_t block, uint8_t* row);
 void attend(const Attention& attention);
+void delta_step(const DeltaStep& step);
 
 void rms_norm(const float* x, const float* weight, float epsilon, float* y, int64_t count);
 void add_arrays(const float* a, const float* b, float* y, int64_t count);
 void mul_arrays(const float* a, const float* b, float* y, int64_t count);
 void silu_mul(const float* gate, const float* up, float* y, int64_t count);
 void gelu_mul(const float* gate, const float* up, float* y, int64_t count);
+void clamped_swiglu(const float* gate, const float* up, float* y, int64_t count);
 void softmax(const float* x, float* y, int64_t count);
 void add_scaled(const float* x, float weight, float* y, int64_t count);
 float dot_arrays(const float* a, const float* b, int64_t count);

@@ -72,6 +72,23 @@ void gelu_mul(const float* gate, const float* up, float* y, int64_t count) {
         });
 }
 
+// g sigmoid(1.702 g) (u + 1), g at most 7 and u within 7 of 0
+void clamped_swiglu(const float* gate, const float* up, float* y, int64_t count) {
+    constexpr float limit = 7, slope = 1.702f;
+    each(
+        count,
+        [&](int64_t i) {
+            F g = min(load_f32(gate + i), splat(limit));
+            F u = max(min(load_f32(up + i), splat(limit)), splat(-limit));
+            store(y + i, mul(mul(g, sigmoid(mul(splat(slope), g))), add(u, splat(1.0f))));
+        },
+        [&](int64_t i) {
+            float g = gate[i] < limit ? gate[i] : limit, u = up[i] < limit ? up[i] : limit;
+            u = u > -limit ? u : -limit;
+            y[i] = g * sigmoid(slope * g) * (u + 1);
+        });
+}
+
 void softmax(const float* x, float* y, int64_t count) {
     float most = x[0];
     for (int64_t i = 1; i < count; ++i) most = x[i] > most ? x[i] : most;

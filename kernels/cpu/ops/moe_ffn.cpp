@@ -2,6 +2,8 @@
 //
 // A `choice` is one expert for one token; choices are ordered by expert. Three products and what
 // lies between them are phases of one launch, between which the team meets.
+#include "graph/ops/moe_ffn.h"
+
 #include "kernels/cpu/forms.h"
 #include "kernels/cpu/matrix.h"
 #include "kernels/cpu/rows.h"
@@ -9,6 +11,8 @@
 namespace tandem::kernels::cpu::ops {
 
 namespace {
+
+using namespace graph::ops;
 
 int64_t aligned(int64_t bytes) { return (bytes + 63) / 64 * 64; }
 
@@ -19,26 +23,26 @@ struct Room {
     int64_t hidden_gate = 0, hidden_up = 0;     // f32 [choices ffn]
     int64_t hidden = 0;                         // in the form of down
     int64_t token = 0, weight = 0, offset = 0;  // of each choice; where each expert's begin
-    int64_t gate_scale = 0;                     // of each choice, where there are scales
+    int64_t expert = 0;                         // of each choice, counted over those held here
     int64_t bytes = 0;
 
     explicit Room(const Operation& operation) {
-        const graph::View &x = operation.inputs[0].view, &ids = operation.inputs[1].view;
-        const graph::View& gate = operation.inputs[3].view;
+        const graph::View &x = operation.inputs[moe_x].view, &ids = operation.inputs[moe_ids].view;
+        const graph::View& gate = operation.inputs[moe_gate].view;
         tokens = x.extents[0];
         embd = x.extents[1];
         choices = tokens * ids.extents[1];
         experts = gate.extents[0];
         ffn = gate.extents[1];
         gate_x = take(form_bytes(gate.dtype, tokens, embd));
-        up_x = take(form_bytes(operation.inputs[4].view.dtype, tokens, embd));
+        up_x = take(form_bytes(operation.inputs[moe_up].view.dtype, tokens, embd));
         hidden_gate = take(choices * ffn * 4);
         hidden_up = take(choices * ffn * 4);
-        hidden = take(form_bytes(operation.inputs[5].view.dtype, choices, ffn));
+        hidden = take(form_bytes(operation.inputs[moe_down].view.dtype, choices, ffn));
         token = take(choices * 4);
         weight = take(choices * 4);
         offset = take((experts + 1) * 4);
-        if (operation.inputs.size() > 6) gate_scale = take(choices * 4);
+        expert = take(choices * 4);
     }
     static int64_t form_bytes(gguf::DType dtype, int64_t rows, int64_t columns) {
         int64_t block = form_block(dtype);
@@ -53,7 +57,7 @@ struct Room {
 
 size_t claim(std::span<const Operation> ahead) {
     const Operation& operation = ahead[0];
-    return is(operation, "moe_ffn") && as_rows(operation.inputs[0].view, 1) &&
+    return is(operation, "moe_ffn") && as_rows(operation.inputs[moe_x].view, 1) &&
                    as_rows(operation.output.view, 1)
                ? 1
                : 0;
@@ -68,8 +72,9 @@ struct MoeFfn {
     graph::View x_view, ids, weights;
     HeldMatrix gate, up, down;
     const float *gate_scale = nullptr, *up_scale = nullptr, *down_scale = nullptr;  // by expert
+    const float *gate_bias = nullptr, *up_bias = nullptr;  // [experts held here, ffn]
     int64_t first_expert = 0;
-    bool silu = true;
+    void (*unit)(const float* gate, const float* up, float* y, int64_t count) = nullptr;
     std::byte* scratch = nullptr;
 
     template <typename T>
@@ -124,10 +129,8 @@ struct MoeFfn {
             int32_t to = next[size_t(expert(i))]++;
             token[to] = int32_t(i / used);
             weight[to] = w[i / used * weights.strides[0] + i % used * weights.strides[1]];
-            // What comes behind the activation is linear.
-            for (const float* scale : {up_scale, down_scale})
-                if (scale) weight[to] *= scale[first_expert + expert(i)];
-            if (gate_scale) at<float>(room.gate_scale)[to] = gate_scale[first_expert + expert(i)];
+            at<int32_t>(room.expert)[to] = int32_t(expert(i));
+            if (down_scale) weight[to] *= down_scale[first_expert + expert(i)];
         }
     }
 
@@ -163,18 +166,25 @@ struct MoeFfn {
         multiply(matrix, site.isa, expert, product, worker);
     }
 
+    void scale_and_shift(float* row, const float* scales, const float* biases,
+                         int64_t expert) const {
+        if (scales)
+            for (int64_t f = 0; f < room.ffn; ++f) row[f] *= scales[first_expert + expert];
+        if (biases) site.isa.add(row, biases + expert * room.ffn, row, room.ffn);
+    }
+
     void activate(const Worker& worker) const {
         int64_t first, last, choices = at<const int32_t>(room.offset)[room.experts];
         worker.share(choices, first, last);
-        auto combine = silu ? site.isa.silu_mul : site.isa.gelu_mul;
         int64_t block = block_read_by(down);
         int64_t bytes = block ? q8_row(room.ffn, block).bytes : 0;
         for (int64_t i = first; i < last; ++i) {
             float* row = at<float>(room.hidden_gate) + i * room.ffn;
-            if (gate_scale)
-                for (int64_t f = 0; f < room.ffn; ++f)
-                    row[f] *= at<const float>(room.gate_scale)[i];
-            combine(row, at<float>(room.hidden_up) + i * room.ffn, row, room.ffn);
+            float* up_row = at<float>(room.hidden_up) + i * room.ffn;
+            int64_t expert = at<const int32_t>(room.expert)[i];
+            scale_and_shift(row, gate_scale, gate_bias, expert);
+            scale_and_shift(up_row, up_scale, up_bias, expert);
+            unit(row, up_row, row, room.ffn);
             if (block)
                 site.isa.quantize(row, room.ffn, block, at<uint8_t>(room.hidden) + i * bytes);
         }
@@ -206,11 +216,15 @@ struct MoeFfn {
     }
 };
 
+auto gated_unit(const Isa& isa, std::string_view name) {
+    if (name == "clamped_swiglu") return isa.clamped_swiglu;
+    return name == "silu" ? isa.silu_mul : isa.gelu_mul;
+}
+
 Task bind(const Launch& launch, const Site& site) {
     const Operation& operation = launch.operations[0];
-    graph::View x = site.view(operation.inputs[0]);
-    auto scales = [&](size_t operand) -> const float* {
-        if (operand >= operation.inputs.size()) return nullptr;
+    graph::View x = site.view(operation.inputs[moe_x]);
+    auto vector = [&](size_t operand) -> const float* {
         return reinterpret_cast<const float*>(site.view(operation.inputs[operand]).data);
     };
     MoeFfn moe{.site = site,
@@ -218,16 +232,18 @@ Task bind(const Launch& launch, const Site& site) {
                .x = *as_rows(x, 1),
                .y = *as_rows(site.view(operation.output), 1),
                .x_view = x,
-               .ids = site.view(operation.inputs[1]),
-               .weights = site.view(operation.inputs[2]),
-               .gate = held_matrix(operation.inputs[3], site, true),
-               .up = held_matrix(operation.inputs[4], site, true),
-               .down = held_matrix(operation.inputs[5], site, true),
-               .gate_scale = scales(6),
-               .up_scale = scales(7),
-               .down_scale = scales(8),
-               .first_expert = operation.inputs[3].view.begins[0],
-               .silu = operation.node->attributes.word("activation") == "silu",
+               .ids = site.view(operation.inputs[moe_ids]),
+               .weights = site.view(operation.inputs[moe_weights]),
+               .gate = held_matrix(operation.inputs[moe_gate], site, true),
+               .up = held_matrix(operation.inputs[moe_up], site, true),
+               .down = held_matrix(operation.inputs[moe_down], site, true),
+               .gate_scale = vector(moe_gate_scale),
+               .up_scale = vector(moe_up_scale),
+               .down_scale = vector(moe_down_scale),
+               .gate_bias = vector(moe_gate_bias),
+               .up_bias = vector(moe_up_bias),
+               .first_expert = operation.inputs[moe_gate].view.begins[0],
+               .unit = gated_unit(site.isa, operation.node->attributes.word("activation")),
                .scratch = site.scratch(launch)};
     return [moe](const Worker& worker) { moe.run(worker); };
 }

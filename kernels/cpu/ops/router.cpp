@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "graph/ops.h"
+#include "graph/ops/top_k.h"
 #include "kernels/cpu/rows.h"
 #include "kernels/cpu/site.h"
 
@@ -20,8 +22,12 @@ size_t claim_rows(std::span<const Operation> ahead) {
 }
 
 // The best first; of equals the lower index.
-void top_k(const float* scores, int64_t count, int32_t* ids, int64_t used, const Worker& worker) {
-    auto* order = reinterpret_cast<int32_t*>(worker.scratch(count));
+void top_k(const float* all, int64_t count, graph::ChoiceGroups groups, int32_t* ids, int64_t used,
+           const Worker& worker) {
+    float* scores = worker.scratch(2 * count);
+    auto* order = reinterpret_cast<int32_t*>(scores + count);
+    std::copy_n(all, count, scores);
+    graph::ops::leave_out_groups({scores, size_t(count)}, groups.count, groups.kept);
     std::iota(order, order + count, 0);
     std::partial_sort(order, order + used, order + count, [&](int32_t a, int32_t b) {
         return scores[a] > scores[b] || (scores[a] == scores[b] && a < b);
@@ -41,6 +47,10 @@ Task bind_rows(const Launch& launch, const Site& site) {
     std::string_view op = operation.node->op->name;
     graph::View y = site.view(operation.output);
     Rows from = *as_rows(site.view(operation.inputs[0]), 1), to = *as_rows(y, 1), ids = from;
+    graph::ChoiceGroups groups;
+    if (op == "top_k")
+        groups = {.count = int64_t(operation.node->attributes.number("groups")),
+                  .kept = int64_t(operation.node->attributes.number("kept"))};
     if (op == "take") ids = *as_rows(site.view(operation.inputs[1]), 1);
     return [=](const Worker& worker) {
         int64_t first, last;
@@ -52,7 +62,8 @@ Task bind_rows(const Launch& launch, const Site& site) {
             else if (op == "normalize")
                 normalize(x, to.row(r), to.length);
             else if (op == "top_k")
-                top_k(x, from.length, reinterpret_cast<int32_t*>(to.row(r)), to.length, worker);
+                top_k(x, from.length, groups, reinterpret_cast<int32_t*>(to.row(r)), to.length,
+                      worker);
             else
                 for (int64_t i = 0; i < to.length; ++i)
                     to.row(r)[i] = x[reinterpret_cast<const int32_t*>(ids.row(r))[i]];
