@@ -55,6 +55,24 @@ bool tied(const Question& question) {
     return false;
 }
 
+// A bound between blocks, moved out of runs of blocks that share a cache to the nearer end.
+int64_t outside_of_shared_caches(const graph::Graph& graph, int64_t bound) {
+    int64_t below = bound, above = bound;
+    for (bool moved = true; moved;) {
+        moved = false;
+        for (size_t i = 0; i < graph.values().size(); ++i) {
+            const graph::Value& state = graph.value(int(i));
+            if (state.kind != graph::Kind::State) continue;
+            int64_t first = state.layer, last = first;
+            for (int reader : graph.readers(int(i)))
+                last = std::max<int64_t>(last, graph.nodes()[size_t(reader)].layer);
+            if (first < below && below <= last) below = first, moved = true;
+            if (first < above && above <= last) above = last + 1, moved = true;
+        }
+    }
+    return bound - below <= above - bound ? below : above;
+}
+
 }  // namespace
 
 // Blocks in runs, as many on each device as its share; the embedding with the first of them, the
@@ -68,6 +86,7 @@ Choice choose_by_layers(const Question& question) {
     blocks.axis = &axis;
     std::vector<double> carry(shares.size(), 0.0);
     std::vector<int64_t> bounds = apportion(blocks, shares, carry);
+    for (int64_t& bound : bounds) bound = outside_of_shared_caches(question.graph, bound);
     std::vector<Group> groups;
     for (size_t device = 0; device < shares.size(); ++device)
         groups.insert(groups.end(), size_t(bounds[device + 1] - bounds[device]), {int(device)});
