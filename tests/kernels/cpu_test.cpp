@@ -16,6 +16,7 @@ namespace {
 
 using gguf::DType;
 using graph::Axis;
+using graph::Shape;
 using graph::Tensor;
 using test::SmallModel;
 
@@ -276,9 +277,131 @@ TEST_P(EveryCache, Attention) {
     }
 }
 
+// A window over a ring of cells, with sinks; the ring goes round several times.
+TEST_P(EveryCache, WindowedAttention) {
+    for (int64_t window : {1, 9, 70}) {
+        SmallModel model;
+        Axis kv = model.axis("kv_heads", 2), q_per_kv = model.axis("q_per_kv", 3);
+        Axis d = model.axis("d", 32), slots = model.axis("slots", 1);
+        Axis cells = model.axis("cells", window + 20);
+        Tensor q = model.activation("q", {kv, q_per_kv, d});
+        Tensor k = model.activation("k", {kv, d}), v = model.activation("v", {kv, d});
+        graph::Cache cache{model.graph.state("k_cache", GetParam(), {slots, kv, cells}, {d}),
+                           model.graph.state("v_cache", GetParam(), {slots, kv, cells}, {d})};
+        Tensor sinks = model.weight("sinks", DType::F32, {kv, q_per_kv}, {});
+        model.finish(attend(q, k, v, cache, 0.3, {.window = window, .sinks = sinks}));
+        std::vector<graph::StepInputs> steps;
+        int32_t cached = 0;
+        for (int32_t count : {21, 21, 20, 1, 21, 1, 1, 17}) {
+            steps.push_back(test::random_step(cached, count));
+            cached += count;
+        }
+        expect_close(model, steps, 1e-10);
+    }
+}
+
+// One latent row per token as key and value of all heads, and a second pair; another reader of the
+// same caches.
+TEST_P(EveryCache, LatentAttention) {
+    SmallModel model;
+    Axis kv = model.axis("kv_heads", 1), heads = model.axis("q_per_kv", 7);
+    Axis latent = model.axis("latent", 96), rotary = model.axis("rotary", 32);
+    Axis slots = model.axis("slots", 1), cells = model.axis("cells", 120);
+    Tensor q = model.activation("q", {kv, heads, latent}, 0.3f);
+    Tensor q2 = model.activation("q2", {kv, heads, rotary}, 0.3f);
+    Tensor rows = model.graph.state("rows", GetParam(), {slots, kv, cells}, {latent});
+    Tensor first =
+        attend(q, model.activation("c", {kv, latent}), {}, {rows, rows}, 0.3,
+               {.q = q2,
+                .k = model.activation("k2", {rotary}),
+                .cache = model.graph.state("rotary", GetParam(), {slots, cells}, {rotary})});
+    Tensor second =
+        attend(model.activation("other", {kv, heads, latent}, 0.3f), {}, {}, {rows, rows}, 0.2);
+    model.finish(add(first, second));
+    expect_close(model,
+                 {test::random_step(0, 83), test::random_step(83, 2), test::random_step(85, 1)},
+                 1e-10);
+}
+
 INSTANTIATE_TEST_SUITE_P(Types, EveryCache,
                          testing::Values(DType::F32, DType::F16, DType::BF16, DType::Q8_0),
                          [](const auto& test) { return std::string(gguf::name(test.param)); });
+
+// Head sizes that are no multiple of a vector, heads in every order, states that go on and begin
+// anew.
+TEST(Cpu, DeltaNet) {
+    enum Heads { Grouped, Tiled, Single };
+    for (Heads order : {Grouped, Tiled, Single})
+        for (int64_t size : {16, 37, 128}) {
+            SmallModel model;
+            Axis k_heads = model.axis("k_heads", 3), v_per_k = model.axis("v_per_k", 2);
+            Axis d = model.axis("d", size), dv = model.axis("dv", size + 3);
+            Shape heads = order == Grouped ? Shape{k_heads, v_per_k}
+                          : order == Tiled ? Shape{v_per_k, k_heads}
+                                           : Shape{k_heads};
+            Tensor q = l2_norm(model.activation("q", {k_heads, d}), 1e-6);
+            Tensor k = l2_norm(model.activation("k", {k_heads, d}), 1e-6);
+            Tensor v = model.activation("v", heads + Shape{dv});
+            Shape decayed = order == Single ? heads + Shape{d} : heads;
+            Tensor decay = scale(softplus(model.activation("decay", decayed)), -1);
+            Tensor beta = sigmoid(model.activation("beta", heads));
+            Tensor state = model.graph.state(
+                "state", DType::F32, Shape{model.axis("slots", 1)} + heads + Shape{dv}, {d});
+            model.finish(delta_net(q, k, v, decay, beta, state));
+            expect_close(model,
+                         {test::random_step(0, 70), test::random_step(70, 1),
+                          test::random_step(71, 9), test::random_step(0, 5)},
+                         1e-10);
+        }
+}
+
+TEST(Cpu, ShortConv) {
+    for (int64_t taps : {2, 4}) {
+        SmallModel model;
+        Axis k_heads = model.axis("k_heads", 3), d = model.axis("d", 13);
+        Tensor x = model.activation("x", {k_heads, d});
+        Tensor kernel =
+            model.weight("kernel", DType::F32, {k_heads, d, model.axis("taps", taps)}, {});
+        Tensor state = model.graph.state("state", DType::F32, {model.axis("slots", 1), k_heads, d},
+                                         {model.axis("history", taps - 1)});
+        model.finish(short_conv(x, kernel, state));
+        expect_close(model,
+                     {test::random_step(0, 1), test::random_step(1, 1), test::random_step(2, 30),
+                      test::random_step(32, 2), test::random_step(0, 3)},
+                     1e-11);
+    }
+}
+
+// Biases, the clamped unit, and a choice among groups.
+TEST(Cpu, ExpertsWithBiases) {
+    for (DType dtype : {DType::F32, DType::MXFP4}) {
+        SmallModel model;
+        Axis embd = model.axis("embd", 64), ffn = model.axis("ffn", 96);
+        Axis experts = model.axis("experts", 8), choices = model.axis("choices", 8);
+        Tensor x = model.activation("x", {embd});
+        Tensor scores = model.activation("scores", {choices});
+        Tensor ids = top_k(scores, model.axis("used", 3), {.count = 4, .kept = 2});
+        Tensor weights = softmax(take(scores, ids));
+        graph::Experts all{.gate = model.weight("gate", dtype, {experts, ffn}, {embd}, 0.3f),
+                           .up = model.weight("up", dtype, {experts, ffn}, {embd}, 0.3f),
+                           .down = model.weight("down", dtype, {experts, embd}, {ffn}, 0.1f),
+                           .gate_bias = model.weight("gate.bias", DType::F32, {experts, ffn}, {}),
+                           .up_bias = model.weight("up.bias", DType::F32, {experts, ffn}, {})};
+        Tensor bias = model.weight("bias", DType::F32, {choices, embd}, {});
+        model.finish(
+            add(moe_ffn(x, ids, weights, all, "clamped_swiglu"), expert_bias(ids, weights, bias)));
+        expect_close(model, {test::random_step(0, 1), test::random_step(0, 13)},
+                     6 * bound_of(dtype));
+    }
+}
+
+TEST(Cpu, TemperedAndPicked) {
+    SmallModel model;
+    Axis layers = model.axis("layers", 3), d = model.axis("d", 20);
+    Tensor x = pick(model.activation("x", {layers, d}), layers, 1);
+    model.finish(rms_norm(temper(x, model.graph.input("positions"), 0.1, 8), 1e-6));
+    expect_close(model, {test::random_step(0, 9), test::random_step(1000, 3)}, 1e-11);
+}
 
 }  // namespace
 }  // namespace tandem

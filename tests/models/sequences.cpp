@@ -41,13 +41,13 @@ std::vector<float> golden_rows(const Golden& golden, const std::vector<Piece>& p
 TEST(Sequences, share_a_step) {
     // More rows than one run of the head takes; the second step goes on with a sequence.
     const std::vector<std::vector<Piece>> steps{
-        {{2, 0, 20}, {0, 0, 48}, {1, 0, 1}}, {{1, 1, 30}, {2, 20, 48}}, {{0, 40, 48}}};
+        {{2, 0, 20}, {0, 0, 40}, {1, 0, 1}}, {{1, 1, 30}, {2, 20, 48}}, {{0, 40, 48}}};
     struct Mapping {
         const char* mode;
         std::vector<std::string> devices;
         double bound;
     };
-    for (const char* name : {"llama-rope-factors", "qwen3moe"}) {
+    for (const char* name : {"llama-rope-factors", "qwen3moe", "qwen35-lin128", "kimi-linear"}) {
         Golden golden = read_golden(test::data("fixtures"), name);
         gguf::File file = gguf::File::open(golden.model);
         for (const auto& [mode, devices, bound] :
