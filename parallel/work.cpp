@@ -1,5 +1,7 @@
 #include "parallel/work.h"
 
+#include <algorithm>
+
 namespace tandem::parallel {
 
 using graph::Kind;
@@ -45,13 +47,22 @@ void add_weight(Work& work, const Node& node, const Value& value, Use use, const
 }
 
 // A cache is read as far as it is filled: every cell meets the first operand, or makes a part of
-// the result.
+// the result. What does not grow with the context, windows and recurrent states, is read whole by
+// every token. `again`: the node has read it as another operand, so that it comes from near.
 void add_state(Work& work, const Node& node, const Value& value, const LocalSize& size,
-               bool meets_operand) {
-    const double cells = extent(node, "slots") * extent(node, "cells");
+               bool meets_operand, bool again) {
+    const double slots = extent(node, "slots");
+    const double bytes = again ? 0 : stored_bytes(value, size) / slots;
     const double share = double(size.rows * size.columns) / double(graph::elements(value.shape));
+    const bool grows = std::any_of(value.shape.begin(), value.shape.end(),
+                                   [](graph::Axis axis) { return role(axis) == "cells"; });
+    if (!grows) {
+        work.bytes += bytes;
+        work.multiply_adds += double(size.rows * size.columns) / slots;
+        return;
+    }
     const graph::Shape& shape = meets_operand ? node.inputs[0].shape() : node.output.shape();
-    work.cached_bytes += stored_bytes(value, size) / cells;
+    work.cached_bytes += bytes / extent(node, "cells");
     work.cached_multiply_adds += share * elements_of_token(shape);
 }
 
@@ -67,6 +78,9 @@ std::vector<DeviceWork> work_of(const graph::Graph& graph, const Plan& plan, siz
             if (!input || (input->kind != Kind::Weight && input->kind != Kind::State)) continue;
             const Placement& anchor = plan.anchors[size_t(input.value)];
             const bool state = input->kind == Kind::State;
+            const bool again =
+                std::any_of(node.inputs.begin(), node.inputs.begin() + int64_t(i),
+                            [&](const graph::Tensor& other) { return other.value == input.value; });
             const Use use = node.op->use ? node.op->use(i) : Use::Vector;
             for (int device : anchor.group) {
                 const LocalSize size = local_size(*input, anchor, device);
@@ -74,7 +88,7 @@ std::vector<DeviceWork> work_of(const graph::Graph& graph, const Plan& plan, siz
                 DeviceWork& own = all[size_t(device)];
                 Work& work = number < graph.head_begin() ? own.body : own.head;
                 if (state)
-                    add_state(work, node, *input, size, states == 0);
+                    add_state(work, node, *input, size, states == 0, again);
                 else
                     add_weight(work, node, *input, use, size);
             }
