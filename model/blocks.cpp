@@ -183,14 +183,15 @@ Tensor rotate(Layer& layer, Tensor x) {
 Tensor rotary_attention(Layer& layer, Tensor h, HeadNorms norms) {
     AttentionAxes axes = layer.attention_axes();
     auto [kv_heads, q_per_kv, d, dv] = axes;
+    bool normed = norms == HeadNorms::Required ||
+                  (norms == HeadNorms::Optional && layer.has("attn_q_norm.weight"));
+    auto turned = [&](Tensor x, std::string_view name) {
+        return rotate(layer, normed ? norm(layer, x, name, {d}) : x);
+    };
     auto [q, k, v] = qkv(layer, h, axes);
-    if (norms == HeadNorms::Required ||
-        (norms == HeadNorms::Optional && layer.has("attn_q_norm.weight"))) {
-        q = norm(layer, q, "attn_q_norm", {d});
-        k = norm(layer, k, "attn_k_norm", {d});
-    }
-    Tensor mixed = attend(rotate(layer, q), rotate(layer, k), v, layer.cache(axes),
-                          1 / std::sqrt(double(d->extent)));
+    q = turned(q, "attn_q_norm");
+    k = turned(k, "attn_k_norm");
+    Tensor mixed = attend(q, k, v, layer.cache(axes), 1 / std::sqrt(double(d->extent)));
     return projection(layer, mixed, "attn_output", {layer.model.embd}, {kv_heads, q_per_kv, dv});
 }
 

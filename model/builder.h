@@ -72,7 +72,7 @@ class Builder {
     Tensor rope_factors;             // empty without rope_freqs.weight and the like
     Tensor positions();              // [tokens]
     int layers() const;              // blocks to execute
-    Axis slots();         // sequences that have states of their own
+    Axis slots();                    // sequences that have states of their own
     int64_t head_size() const;       // elements of a query and a key of one head
     int64_t even_head_size() const;  // the model's width divided among the heads of block 0
     // Announces block `index`: what is said from now on belongs to it.

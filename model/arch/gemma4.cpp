@@ -101,8 +101,8 @@ Tensor Gemma::feed_forward(Layer& layer, Tensor x) {
                 .router_input = mul(seen, layer.vector("ffn_gate_inp.scale", embd))};
     Tensor chosen =
         mixture(layer, norm(layer, x, "pre_ffw_norm_2", embd), expert_width(layer), how);
-    return add(norm(layer, dense, "post_ffw_norm_1", embd),
-               norm(layer, chosen, "post_ffw_norm_2", embd));
+    dense = norm(layer, dense, "post_ffw_norm_1", embd);
+    return add(dense, norm(layer, chosen, "post_ffw_norm_2", embd));
 }
 
 Tensor Gemma::block(int index, Tensor x) {

@@ -51,7 +51,8 @@ Tensor feed_forward(Layer& layer, Tensor h) {
     how.renormalise = true;
     int64_t width = expert_width(layer);
     int64_t shared = std::max<int64_t>(1, keys.integer("expert_shared_count", 1));
-    return add(mixture(layer, h, width, how), shared_expert(layer, h, width * shared));
+    Tensor y = mixture(layer, h, width, how);
+    return add(y, shared_expert(layer, h, width * shared));
 }
 
 void build(Builder& model) {

@@ -18,8 +18,9 @@ void build(Builder& model) {
         x = add(x, is_recurrent(layer) ? gated_delta_net(layer, h, HeadOrder::Tiled)
                                        : gated_attention(layer, h));
         h = norm(layer, x, "post_attention_norm", embd);
-        x = add(x, add(mixture(layer, h, expert_width(layer)),
-                       shared_expert(layer, h, shared_expert_width(layer))));
+        Tensor y = mixture(layer, h, expert_width(layer));
+        y = add(y, shared_expert(layer, h, shared_expert_width(layer)));
+        x = add(x, y);
     }
     head(model, x);
 }

@@ -98,7 +98,8 @@ TEST_F(Refused, impossible_experts) {
               "key qwen3moe.expert_used_count is 9, expected 1 to 8 (the number of experts)");
     set("qwen3moe.expert_feed_forward_length", 0);
     set("qwen3moe.expert_used_count", 0);
-    EXPECT_EQ(answer(), "key qwen3moe.expert_used_count is 0, expected 1 to 2147483647");
+    EXPECT_EQ(answer(),
+              "key qwen3moe.expert_used_count is 0, expected 1 to 8 (the number of experts)");
     set("qwen3moe.expert_count", 0);
     set("qwen3moe.expert_feed_forward_length", 64);
     EXPECT_EQ(answer(), "key qwen3moe.expert_count is 0, expected 1 to 2147483647");
