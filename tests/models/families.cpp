@@ -1,0 +1,89 @@
+// What holds of whole families beyond their goldens: names that say the same, and memory that long
+// texts do not fill.
+#include <gtest/gtest.h>
+
+#include "data.h"
+#include "gguf/folder.h"
+#include "models/golden.h"
+#include "models/rewrite.h"
+#include "random.h"
+
+namespace tandem::test {
+namespace {
+
+gguf::File fixture(const std::string& name) {
+    return gguf::File::open(test::data("fixtures/" + name + ".gguf"));
+}
+
+// The same tensors and keys under the name of another architecture.
+gguf::Metadata renamed(const gguf::Metadata& metadata, const std::string& from,
+                       const std::string& to) {
+    gguf::Metadata result;
+    for (auto [key, value] : metadata.entries())
+        result.set(key.starts_with(from + ".") ? to + key.substr(from.size()) : key, value);
+    result.set_string("general.architecture", to);
+    return result;
+}
+
+// Queries grow beyond the trained context only, which the fixture's prompt does not reach.
+TEST(Families, mistral3_is_llama_by_another_name) {
+    Golden golden = read_golden(test::data("fixtures"), "llama-yarn-bf16");
+    gguf::File file = fixture("llama-yarn-bf16");
+    gguf::Metadata metadata = renamed(file.metadata(), "llama", "mistral3");
+    metadata.set_f32("mistral3.attention.temperature_scale", 0.1f);
+    Folder folder;
+    gguf::File other = gguf::File::open(write(folder / "m.gguf", metadata, read_all(file)));
+    cli::EngineOptions options;
+    options.model.key_type = options.model.value_type = gguf::DType::F32;
+    options.plan.mode = "tensor";
+    for (size_t devices : {1, 3}) {
+        options.devices.assign(devices, "reference");
+        EXPECT_LE(nmse(evaluate(other, options, golden.tokens, 0).logits, golden.logits), 1e-9);
+    }
+    metadata.set_u32("mistral3.rope.scaling.original_context_length", 16);
+    gguf::File tempered = gguf::File::open(write(folder / "t.gguf", metadata, read_all(file)));
+    EXPECT_GT(nmse(evaluate(tempered, options, golden.tokens, 0).logits, golden.logits), 1e-3);
+}
+
+int64_t bounded_state_bytes(const gguf::File& file, int64_t context) {
+    auto graph = model::build(file, {.context = context, .step = 32});
+    int64_t bytes = 0;
+    for (const graph::Value& value : graph->values()) {
+        bool grows = false;
+        for (graph::Axis axis : value.shape) grows = grows || role(axis) == "cells";
+        if (value.kind == graph::Kind::State && !grows) bytes += elements(value.shape);
+    }
+    return bytes;
+}
+
+class LongTexts : public ::testing::TestWithParam<const char*> {};
+
+// In many small steps, which go round the rings of windows, as in one.
+TEST_P(LongTexts, are_the_same_in_small_steps) {
+    gguf::File file = fixture(GetParam());
+    int64_t bounded = bounded_state_bytes(file, 2048);
+    EXPECT_GT(bounded, 0);
+    EXPECT_EQ(bounded, bounded_state_bytes(file, 65536));
+    Random random(11);
+    std::vector<int32_t> tokens;
+    for (int i = 0; i < 2000; ++i) tokens.push_back(int32_t(random.below(512)));
+    cli::EngineOptions options;
+    options.model.key_type = options.model.value_type = gguf::DType::F32;
+    options.devices = {"cpu"};
+    auto whole = evaluate(file, options, tokens, 0, 2000).logits;
+    auto steps = evaluate(file, options, tokens, 0, 32).logits;
+    EXPECT_LE(nmse(steps, whole), 1e-6);
+}
+
+INSTANTIATE_TEST_SUITE_P(Fixtures, LongTexts,
+                         ::testing::Values("qwen3next", "qwen35-lin128", "gemma3", "gemma4-dense",
+                                           "kimi-linear"),
+                         [](const auto& info) {
+                             std::string name = info.param;
+                             for (char& c : name)
+                                 if (c == '-') c = '_';
+                             return name;
+                         });
+
+}  // namespace
+}  // namespace tandem::test
