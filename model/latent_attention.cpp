@@ -13,11 +13,12 @@ int64_t latent_head_size(const Builder& model) {
 namespace {
 
 struct Axes {
-    Axis kv_heads;       // one: the latent is shared by all heads
-    Axis q_per_kv;       // the heads
-    Axis plain, rotary;  // parts of a query head, without and with positions
-    Axis latent, value;  // of the cache, of a head's result
+    Axis kv_heads, q_per_kv;  // one kv head for all, or one for each
+    Axis plain, rotary;       // parts of a query head, without and with positions
+    Axis latent, value;       // of the cache, of a head's result
 };
+
+bool is_absorbed(const Layer& layer) { return !layer.has("attn_kv_b.weight"); }
 
 Axes axes_of(Layer& layer) {
     const Builder& model = layer.model;
@@ -27,9 +28,9 @@ Axes axes_of(Layer& layer) {
         throw Error(model.file.path() + ": key " + keys.architecture() +
                     ".rope.dimension_count is " + std::to_string(rotary) +
                     ", expected less than the head size " + std::to_string(size));
-    return {.kv_heads = layer.axis("kv_heads", 1),
-            .q_per_kv =
-                layer.axis("q_per_kv", keys.extent_of_layer("attention.head_count", layer.index)),
+    int64_t heads = keys.extent_of_layer("attention.head_count", layer.index);
+    return {.kv_heads = layer.axis("kv_heads", is_absorbed(layer) ? 1 : heads),
+            .q_per_kv = layer.axis("q_per_kv", is_absorbed(layer) ? heads : 1),
             .plain = layer.axis("plain", size - rotary),
             .rotary = layer.axis("rotary", rotary),
             .latent = layer.axis("latent", keys.extent("attention.kv_lora_rank")),
@@ -51,35 +52,56 @@ std::pair<Tensor, Tensor> queries(Layer& layer, Tensor h, const Axes& axes) {
     return {parts[0], parts[1]};
 }
 
+struct Rotary {
+    Tensor q, k;
+};
+
+// The latent as key and value of all heads: [tokens kv_heads q_per_kv value].
+Tensor absorbed(Layer& layer, Tensor q, Tensor c, Rotary rotary, const Axes& axes,
+                const LatentAttention& how) {
+    auto [kv_heads, q_per_kv, plain, rotary_size, latent, value] = axes;
+    q = projection(layer, q, "attn_k_b", {kv_heads, q_per_kv, latent}, {plain});
+    if (how.temper) q = how.temper(layer, q);
+    Tensor rows = layer.cells("latent_cache", {kv_heads}, latent);
+    Tensor cache = layer.cells("rotary_cache", {}, rotary_size);
+    Tensor mixed =
+        attend(q, c, {}, {rows, rows}, how.scale, {.q = rotary.q, .k = rotary.k, .cache = cache});
+    return projection(layer, mixed, "attn_v_b", {kv_heads, q_per_kv, value}, {latent});
+}
+
+// Keys and values of each head from the latent.
+Tensor expanded(Layer& layer, Tensor q, Tensor c, Rotary rotary, const Axes& axes,
+                const LatentAttention& how) {
+    Layout rows({axes.kv_heads}, {Layout({axes.plain}), Layout({axes.value})});
+    auto parts = projections(layer, c, "attn_kv_b", rows, {axes.latent});
+    if (how.temper) q = how.temper(layer, q);
+    graph::Cache cells{layer.cells("k_cache", {axes.kv_heads}, axes.plain),
+                       layer.cells("v_cache", {axes.kv_heads}, axes.value)};
+    Tensor cache = layer.cells("rotary_cache", {}, axes.rotary);
+    return attend(q, parts[0], parts[1], cells, how.scale,
+                  {.q = rotary.q, .k = rotary.k, .cache = cache});
+}
+
 }  // namespace
 
 Tensor latent_attention(Layer& layer, Tensor h, const LatentAttention& how) {
     Axes axes = axes_of(layer);
-    auto [kv_heads, q_per_kv, plain, rotary, latent, value] = axes;
-    if (!layer.has("attn_k_b.weight") && layer.has("attn_kv_b.weight"))
-        throw Error(layer.model.file.path() + ": tensor " + layer.path("attn_kv_b.weight") +
-                    " is in the form of old files: convert the model again, or take a newer file "
-                    "with attn_k_b and attn_v_b");
+    Axis embd = layer.model.embd;
     auto [q, q_rotary] = queries(layer, h, axes);
-    auto compressed =
-        projections(layer, h, "attn_kv_a_mqa",
-                    Layout({}, {Layout({kv_heads, latent}), Layout({rotary})}), {layer.model.embd});
-    Tensor c = norm(layer, compressed[0], "attn_kv_a_norm", {latent}), k_rotary = compressed[1];
+    Shape latent{axes.latent};
+    if (is_absorbed(layer)) latent = {axes.kv_heads, axes.latent};
+    auto compressed = projections(layer, h, "attn_kv_a_mqa",
+                                  Layout({}, {Layout(latent), Layout({axes.rotary})}), {embd});
+    Tensor c = norm(layer, compressed[0], "attn_kv_a_norm", {axes.latent});
+    Rotary rotary{q_rotary, compressed[1]};
     if (how.rotary) {
-        q_rotary = rotate(layer, q_rotary);
-        k_rotary = rotate(layer, k_rotary);
+        rotary.q = rotate(layer, rotary.q);
+        rotary.k = rotate(layer, rotary.k);
     }
-    q = projection(layer, q, "attn_k_b", {kv_heads, q_per_kv, latent}, {plain});
-    if (how.temper) {
-        q = how.temper(layer, q);
-        q_rotary = how.temper(layer, q_rotary);
-    }
-    Tensor rows = layer.cells("latent_cache", {kv_heads}, latent);
-    Tensor mixed =
-        attend(q, c, {}, {rows, rows}, how.scale,
-               {.q = q_rotary, .k = k_rotary, .cache = layer.cells("rotary_cache", {}, rotary)});
-    mixed = projection(layer, mixed, "attn_v_b", {kv_heads, q_per_kv, value}, {latent});
-    return projection(layer, mixed, "attn_output", {layer.model.embd}, {kv_heads, q_per_kv, value});
+    if (how.temper) rotary.q = how.temper(layer, rotary.q);
+    auto mix = is_absorbed(layer) ? absorbed : expanded;
+    return projection(layer, mix(layer, q, c, rotary, axes, how), "attn_output", {embd},
+                      {axes.kv_heads, axes.q_per_kv, axes.value});
 }
 
 }  // namespace tandem::model

@@ -1,5 +1,7 @@
 // Multi-head latent attention (DeepSeek-V2 2024) in its absorbed form: the cache holds one latent
-// row per token, which is key and value of all heads, and one rotary key.
+// row per token, which is key and value of all heads, and one rotary key. Old files have the two
+// expansions of the latent in one matrix, attn_kv_b; then every head has keys and values of its
+// own.
 #pragma once
 
 #include "model/builder.h"

@@ -45,6 +45,73 @@ TEST(Families, mistral3_is_llama_by_another_name) {
     EXPECT_GT(nmse(evaluate(tempered, options, golden.tokens, 0).logits, golden.logits), 1e-3);
 }
 
+std::vector<float> numbers(const Stored& tensor) {
+    std::vector<float> values(size_t(tensor.info.elements()));
+    decode_row(tensor.info.dtype, tensor.bytes.data(), values);
+    return values;
+}
+
+// attn_k_b and attn_v_b put together again, as files had them before the two were split: for each
+// head the rows of its keys, which attn_k_b has as columns, then those of its values.
+std::vector<Stored> unsplit(const std::vector<Stored>& tensors) {
+    std::vector<Stored> result;
+    for (const Stored& tensor : tensors) {
+        size_t at = tensor.info.name.find("attn_k_b.");
+        if (tensor.info.name.find("attn_v_b.") != std::string::npos) continue;
+        result.push_back(tensor);
+        if (at == std::string::npos) continue;
+        std::string other = tensor.info.name;
+        other.replace(at, 9, "attn_v_b.");
+        std::vector<float> keys = numbers(tensor), values, both;
+        for (const Stored& candidate : tensors)
+            if (candidate.info.name == other) values = numbers(candidate);
+        const int64_t plain = tensor.info.extents[0], latent = tensor.info.extents[1],
+                      heads = tensor.info.extents[2],
+                      value = int64_t(values.size()) / heads / latent;
+        for (int64_t h = 0; h < heads; ++h) {
+            for (int64_t row = 0; row < plain; ++row)
+                for (int64_t c = 0; c < latent; ++c)
+                    both.push_back(keys[size_t((h * latent + c) * plain + row)]);
+            for (int64_t i = 0; i < value * latent; ++i)
+                both.push_back(values[size_t(h * value * latent + i)]);
+        }
+        Stored& whole = result.back();
+        whole.info.name.replace(at, 9, "attn_kv_b.");
+        whole.info.dtype = gguf::DType::F32;
+        whole.info.dims = 2;
+        whole.info.extents = {latent, heads * (plain + value), 1, 1};
+        auto bytes = std::as_bytes(std::span(both));
+        whole.bytes = {bytes.begin(), bytes.end()};
+    }
+    return result;
+}
+
+TEST(Families, latent_attention_of_old_files) {
+    Golden golden = read_golden(test::data("fixtures"), "deepseek2-lite");
+    gguf::File file = fixture("deepseek2-lite");
+    gguf::Metadata metadata;
+    const std::string attention = "deepseek2.attention.";
+    for (const auto& [key, value] : file.metadata().entries())
+        if (!key.ends_with("_length_mla")) metadata.set(key, value);
+    auto number = [&](const std::string& key) {
+        return uint32_t(*file.metadata().integer(attention + key));
+    };
+    metadata.set_u32(attention + "key_length", number("key_length_mla"));
+    metadata.set_u32(attention + "value_length", number("value_length_mla"));
+    metadata.set_u32(attention + "head_count_kv", number("head_count"));
+    Folder folder;
+    gguf::File old = gguf::File::open(write(folder / "o.gguf", metadata, unsplit(read_all(file))));
+    cli::EngineOptions options;
+    options.model.key_type = options.model.value_type = gguf::DType::F32;
+    for (const char* mode : {"layer", "tensor"})
+        for (size_t devices : {1, 3}) {
+            options.plan.mode = mode;
+            options.devices.assign(devices, "reference");
+            EXPECT_LE(nmse(evaluate(old, options, golden.tokens, 0).logits, golden.logits), 1e-9)
+                << mode << " on " << devices;
+        }
+}
+
 int64_t bounded_state_bytes(const gguf::File& file, int64_t context) {
     auto graph = model::build(file, {.context = context, .step = 32});
     int64_t bytes = 0;
