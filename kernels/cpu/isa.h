@@ -92,6 +92,24 @@ struct DeltaStep {
     float* out = nullptr;  // [count]
 };
 
+// A chunk of tokens of one on all rows of a head's state. Pointers are those of each token.
+inline constexpr int delta_tokens = 32;  // the most of a chunk
+struct DeltaChunk {
+    float* state = nullptr;  // [rows][length]
+    int64_t rows = 0, length = 0;
+    int64_t tokens = 0;
+    const float *const *q = nullptr, *const *k = nullptr, *const *v = nullptr;
+    const float* const* decay = nullptr;  // logarithms: one, or one per column
+    const float* const* beta = nullptr;
+    bool per_channel = false;
+    float* const* out = nullptr;
+    float* scratch = nullptr;  // delta_scratch() floats
+};
+constexpr int64_t delta_scratch(int64_t rows, int64_t length) {
+    return delta_tokens * (4 * length + 2 * delta_tokens + 2 * (rows + 16)) + 2 * length + rows +
+           16;
+}
+
 struct Isa {
     int lanes = 0;
     // The matrix kernels of a type (gguf::DType); null where there are none.
@@ -99,6 +117,7 @@ struct Isa {
     void (*quantize)(const float* x, int64_t columns, int64_t block, uint8_t* row) = nullptr;
     void (*attend)(const Attention& attention) = nullptr;
     void (*delta_step)(const DeltaStep& step) = nullptr;
+    void (*delta_chunk)(const DeltaChunk& chunk) = nullptr;
     // Over `count` elements.
     void (*rms_norm)(const float* x, const float* weight, float epsilon, float* y,
                      int64_t count) = nullptr;

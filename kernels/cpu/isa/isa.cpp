@@ -56,6 +56,7 @@ const Isa& isa() {
                                .quantize = quantize,
                                .attend = attend,
                                .delta_step = delta_step,
+                               .delta_chunk = delta_chunk,
                                .rms_norm = rms_norm,
                                .add = add_arrays,
                                .mul = mul_arrays,

@@ -16,6 +16,7 @@ extern const Matrix q2_k, q3_k, q4_k, q5_k, q6_k, iq4_xs;
 void quantize(const float* x, int64_t columns, int64_t block, uint8_t* row);
 void attend(const Attention& attention);
 void delta_step(const DeltaStep& step);
+void delta_chunk(const DeltaChunk& chunk);
 
 void rms_norm(const float* x, const float* weight, float epsilon, float* y, int64_t count);
 void add_arrays(const float* a, const float* b, float* y, int64_t count);

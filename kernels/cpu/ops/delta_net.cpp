@@ -1,5 +1,6 @@
-// delta_net on the CPU: runs of rows of the heads' states are shared out, each taken through all of
-// a sequence's tokens while it is in the cache.
+// delta_net on the CPU. A few tokens go one by one: runs of rows of the heads' states are shared
+// out, each taken through all tokens while it is in the cache. Many go in chunks: heads are shared
+// out.
 #include <cmath>
 
 #include "graph/ops/delta_net.h"
@@ -11,6 +12,7 @@ namespace tandem::kernels::cpu::ops {
 namespace {
 
 constexpr int64_t rows_at_a_time = 32;
+constexpr int64_t worth_a_chunk = 8;  // tokens
 
 size_t claim(std::span<const Operation> ahead) {
     const Operation& operation = ahead[0];
@@ -35,6 +37,11 @@ struct DeltaNet {
         const int64_t runs = (v.length + rows_at_a_time - 1) / rows_at_a_time;
         for (const graph::Sequence& sequence : site.inputs().sequences) {
             int64_t first, last;
+            if (sequence.count >= worth_a_chunk) {
+                worker.share(heads.count, first, last);
+                for (int64_t head = first; head < last; ++head) run_head(sequence, head, worker);
+                continue;
+            }
             worker.share(heads.count * runs, first, last);
             for (int64_t i = first; i < last; ++i)
                 run_rows(sequence, i / runs, i % runs * rows_at_a_time, worker);
@@ -61,6 +68,39 @@ struct DeltaNet {
                 step.decay = std::exp(*decay.row(at));
             }
             site.isa.delta_step(step);
+        }
+    }
+
+    void run_head(const graph::Sequence& sequence, int64_t head, const Worker& worker) const {
+        const float *queries[delta_tokens], *keys[delta_tokens], *values[delta_tokens];
+        const float *decays[delta_tokens], *betas[delta_tokens];
+        float* results[delta_tokens];
+        DeltaChunk chunk{
+            .state = state + (sequence.slot * heads.count + head) * v.length * q.length,
+            .rows = v.length,
+            .length = q.length,
+            .q = queries,
+            .k = keys,
+            .v = values,
+            .decay = decays,
+            .beta = betas,
+            .per_channel = per_channel,
+            .out = results,
+            .scratch = worker.scratch(delta_scratch(v.length, q.length))};
+        if (sequence.cached == 0) std::fill_n(chunk.state, chunk.rows * chunk.length, 0.0f);
+        for (int64_t first = 0; first < sequence.count; first += delta_tokens) {
+            chunk.tokens = std::min<int64_t>(delta_tokens, sequence.count - first);
+            for (int64_t i = 0; i < chunk.tokens; ++i) {
+                const int64_t t = sequence.first + first + i, at = t * heads.count + head;
+                const int64_t key = t * heads.keys + heads.key_of(head);
+                queries[i] = q.row(key);
+                keys[i] = k.row(key);
+                values[i] = v.row(at);
+                decays[i] = decay.row(at);
+                betas[i] = beta.row(at);
+                results[i] = out.row(at);
+            }
+            site.isa.delta_chunk(chunk);
         }
     }
 };
