@@ -72,6 +72,13 @@ Group reading_group(const Graph& graph, const Plan& plan, int value) {
     return group;
 }
 
+// "shared.ffn" of "blk.3.shared.ffn"
+std::string name_in_layer(Axis axis) {
+    const std::string& name = axis->name;
+    if (!name.starts_with("blk.")) return name;
+    return name.substr(name.find('.', 4) + 1);
+}
+
 void note_obstacle(Plan& plan, const Cut& cut, size_t sharing) {
     if (cut.units() >= int64_t(sharing) || cut.obstacle.empty()) return;
     plan.obstacles.push_back(
@@ -96,7 +103,8 @@ Plan make_plan(const Graph& graph, const DeviceTable& table, const PlanOptions& 
         if (kind == Kind::Weight || kind == Kind::State)
             plan.anchors[i] = Placement::replicated(reading_group(graph, plan, int(i)));
     }
-    // What rounding took away is carried on among axes of one role over one group.
+    // What rounding took away is carried on from layer to layer, for each kind of axis and group by
+    // itself: with two kinds in turns, one would always give to the same devices.
     std::map<std::pair<std::string, Group>, std::vector<double>> carries;
     for (size_t i = 0; i < parts.size(); ++i) {
         const Group& group = plan.group(parts[i].layer);
@@ -107,7 +115,7 @@ Plan make_plan(const Graph& graph, const DeviceTable& table, const PlanOptions& 
             size_t(std::count_if(shares.begin(), shares.end(), [](double s) { return s > 0; }));
         note_obstacle(plan, cut, sharing);
         prefer_row_multiples(cut, graph, parts[i], group, sharing, table);
-        std::vector<double>& carry = carries[{std::string(role(cut.axis)), group}];
+        std::vector<double>& carry = carries[{name_in_layer(cut.axis), group}];
         carry.resize(shares.size());
         const Partition& partition =
             plan.partitions.emplace_back(Partition{.axis = cut.axis,
