@@ -94,8 +94,10 @@ Tensor Gemma::attention(Layer& layer, Tensor h) {
 // A dense network, and where the block has experts, those beside it.
 Tensor Gemma::feed_forward(Layer& layer, Tensor x) {
     Shape embd{model.embd};
-    Tensor dense = dense_ffn(layer, norm(layer, x, "ffn_norm", embd), layer.ffn_width(), "gelu");
-    if (!layer.has("ffn_gate_inp.weight")) return dense;
+    bool has_experts = layer.has("ffn_gate_inp.weight");
+    Axis ffn = layer.axis(has_experts ? "dense.ffn" : "ffn", layer.ffn_width());
+    Tensor dense = gated_ffn(layer, norm(layer, x, "ffn_norm", embd), ffn, "gelu", "");
+    if (!has_experts) return dense;
     Tensor seen = scale(rms_norm(x, model.epsilon), 1 / std::sqrt(double(model.embd->extent)));
     Mixture how{.activation = "gelu",
                 .router_input = mul(seen, layer.vector("ffn_gate_inp.scale", embd))};
