@@ -2,12 +2,14 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
+#include <vector>
 
 namespace tandem::test {
 
-// Meta-Llama-3.1-8B at Q4_K_M.
-void write_llama_8b(const std::filesystem::path& path);
-// Qwen3-30B-A3B at Q4_K_M.
-void write_qwen3_30b_a3b(const std::filesystem::path& path);
+// "llama-8b-q4_k_m" and the like.
+std::vector<std::string> checkpoint_names();
+// False where there is none of that name.
+bool write_checkpoint(const std::string& name, const std::filesystem::path& path);
 
 }  // namespace tandem::test

@@ -20,8 +20,11 @@ using namespace parallel;
 std::string plans_of(const std::string& model) {
     std::string text = "The plans of " + model + ", context 4096, steps of up to 512 tokens.\n";
     with_model(model, [&](const gguf::File& file) {
-        for (std::string mode : {"none", "layer", "tensor", "graph"})
-            for (size_t devices : {1, 2, 3, 8}) {
+        std::vector<std::string> modes{"none", "layer", "tensor", "graph"};
+        std::vector<size_t> counts{1, 2, 3, 8};
+        if (is_published(model)) modes = {"layer", "tensor", "graph"}, counts = {2, 4, 8};
+        for (const std::string& mode : modes)
+            for (size_t devices : counts) {
                 Planned planned = plan_model(file, first_devices(devices),
                                              {.mode = mode, .bucket = 512, .context = 4096});
                 std::vector<Programs> programs;
@@ -67,7 +70,7 @@ INSTANTIATE_TEST_SUITE_P(Models, GoldenPlans, ::testing::ValuesIn(model_names())
                          [](const auto& info) {
                              std::string name = info.param;
                              for (char& c : name)
-                                 if (c == '-') c = '_';
+                                 if (c == '-' || c == '.') c = '_';
                              return name;
                          });
 

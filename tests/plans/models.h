@@ -14,6 +14,8 @@ namespace tandem::test {
 
 // Fixtures of tests/data/fixtures and the checkpoints.
 std::span<const char* const> model_names();
+// True for a checkpoint of which only the directory is written, false for a fixture.
+bool is_published(const std::string& name);
 // Opens a model's metadata while `use` runs.
 void with_model(const std::string& name, const std::function<void(const gguf::File&)>& use);
 
