@@ -6,9 +6,9 @@
 namespace tandem::kernels::cpu {
 
 namespace ops {
-extern const CpuKernel linear_packed, linear_any, embed, pair, glu, rms_norm, rope, attend,
-    short_conv, delta_net, moe_ffn, router, select_rows, reference, prepare_q8_of_32,
-    prepare_q8_of_256, prepare_dense;
+extern const CpuKernel linear_packed, linear_any, embed, pair, any_pair, glu, maps, rms_norm,
+    l2_norm, rope, attend, short_conv, delta_net, moe_ffn, expert_bias, router, select_rows,
+    reference, prepare_q8_of_32, prepare_q8_of_256, prepare_dense;
 }
 
 namespace {
@@ -18,13 +18,17 @@ constexpr const CpuKernel* table[] = {
     &ops::linear_any,
     &ops::embed,
     &ops::pair,
+    &ops::any_pair,
     &ops::glu,
+    &ops::maps,
     &ops::rms_norm,
+    &ops::l2_norm,
     &ops::rope,
     &ops::attend,
     &ops::short_conv,
     &ops::delta_net,
     &ops::moe_ffn,
+    &ops::expert_bias,
     &ops::router,
     &ops::select_rows,
     &ops::reference,

@@ -231,6 +231,19 @@ TEST(Cpu, RowOps) {
     expect_close(model, {test::random_step(0, 1), test::random_step(0, 23)}, 1e-11);
 }
 
+TEST(Cpu, OperandsWithFewerAxes) {
+    SmallModel model;
+    Axis heads = model.axis("heads", 3), d = model.axis("d", 37);
+    Tensor x = model.activation("x", {heads, d});
+    Tensor of_tokens = model.activation("t", {}), of_heads = model.activation("h", {heads});
+    x = mul(x, sigmoid(of_tokens));
+    x = add(x, softplus(of_heads));
+    x = mul(x, model.weight("w", DType::F32, {heads}, {}));
+    x = add(x, model.activation("e", {d}));
+    model.finish(add(l2_norm(x, 1e-6), scale(x, 0.3)));
+    expect_close(model, {test::random_step(0, 1), test::random_step(0, 23)}, 1e-11);
+}
+
 TEST(Cpu, Rope) {
     for (bool halves : {false, true}) {
         SmallModel model;

@@ -53,6 +53,45 @@ Task bind_pair(const Launch& launch, const Site& site) {
     return bind_rows(is(operation, "add") ? site.isa.add : site.isa.mul, operation, site);
 }
 
+// The second operand has any of the axes of the first: rows of the last axis, each with a row or
+// with one value.
+size_t claim_any_pair(std::span<const Operation> ahead) {
+    const Operation& operation = ahead[0];
+    if (!is(operation, "add") && !is(operation, "mul")) return 0;
+    const graph::View &a = operation.inputs[0].view, &b = operation.inputs[1].view;
+    graph::Axis last = a.axes.back();
+    bool row = !graph::contains(b.axes, last) || (b.axes.back() == last && b.strides.back() == 1);
+    return row && as_rows(a, 1) && as_rows(operation.output.view, 1) ? 1 : 0;
+}
+
+Task bind_any_pair(const Launch& launch, const Site& site) {
+    const Operation& operation = launch.operations[0];
+    Combine combine = is(operation, "add") ? site.isa.add : site.isa.mul;
+    graph::View a = site.view(operation.inputs[0]), b = site.view(operation.inputs[1]);
+    graph::View y = site.view(operation.output);
+    Rows from = *as_rows(a, 1), to = *as_rows(y, 1);
+    // Of b, for each axis of a but the last.
+    std::vector<int64_t> strides, extents(a.extents.begin(), a.extents.end() - 1);
+    for (size_t i = 0; i + 1 < a.axes.size(); ++i) {
+        int at = find(b.axes, a.axes[i]);
+        strides.push_back(at < 0 ? 0 : b.strides[size_t(at)]);
+    }
+    bool one_value = !graph::contains(b.axes, a.axes.back());
+    auto* values = reinterpret_cast<const float*>(b.data);
+    return [=](const Worker& worker) {
+        int64_t first, last;
+        worker.share(to.count(site.inputs(), y), first, last);
+        float* filled = worker.scratch(to.length);
+        for (int64_t r = first; r < last; ++r) {
+            int64_t at = 0, rest = r;
+            for (size_t i = extents.size(); i-- > 0; rest /= extents[i])
+                at += (i > 0 ? rest % extents[i] : rest) * strides[i];
+            if (one_value) std::fill_n(filled, to.length, values[at]);
+            combine(from.row(r), one_value ? filled : values + at, to.row(r), to.length);
+        }
+    };
+}
+
 size_t claim_glu(std::span<const Operation> ahead) {
     return is(ahead[0], "glu") && rows_agree(ahead[0]) &&
                    as_rows(ahead[0].inputs[1].view, ahead[0].inputs[1].view.axes.size() - 1)
@@ -69,6 +108,7 @@ Task bind_glu(const Launch& launch, const Site& site) {
 }  // namespace
 
 extern const CpuKernel pair{.name = "pair", .claim = claim_pair, .bind = bind_pair};
+extern const CpuKernel any_pair{.name = "pair.any", .claim = claim_any_pair, .bind = bind_any_pair};
 extern const CpuKernel glu{.name = "glu", .claim = claim_glu, .bind = bind_glu};
 
 }  // namespace tandem::kernels::cpu::ops

@@ -1,0 +1,81 @@
+// scale, sigmoid, softplus and soft_cap on the CPU: one number to one number. Rows are shared out;
+// their length is that of all but the first axis.
+#include <cmath>
+
+#include "kernels/cpu/rows.h"
+#include "kernels/cpu/site.h"
+
+namespace tandem::kernels::cpu::ops {
+
+namespace {
+
+using Map = void (*)(const float* x, float* y, int64_t count, float parameter);
+
+template <typename F>
+void each(const float* x, float* y, int64_t count, F f) {
+    for (int64_t i = 0; i < count; ++i) y[i] = f(x[i]);
+}
+
+void scale(const float* x, float* y, int64_t count, float factor) {
+    each(x, y, count, [=](float value) { return value * factor; });
+}
+void sigmoid(const float* x, float* y, int64_t count, float) {
+    each(x, y, count, [](float value) { return 1 / (1 + std::exp(-value)); });
+}
+void softplus(const float* x, float* y, int64_t count, float) {
+    each(x, y, count, [](float value) { return value > 20 ? value : std::log1p(std::exp(value)); });
+}
+void soft_cap(const float* x, float* y, int64_t count, float cap) {
+    each(x, y, count, [=](float value) { return cap * std::tanh(value / cap); });
+}
+
+struct Entry {
+    std::string_view op;
+    Map map;
+    const char* parameter;  // its name among the attributes
+};
+constexpr Entry entries[] = {{"scale", scale, "factor"},
+                             {"sigmoid", sigmoid, nullptr},
+                             {"softplus", softplus, nullptr},
+                             {"soft_cap", soft_cap, "cap"}};
+
+const Entry* entry_of(const Operation& operation) {
+    for (const Entry& entry : entries)
+        if (is(operation, entry.op)) return &entry;
+    return nullptr;
+}
+
+size_t claim(std::span<const Operation> ahead) {
+    const Operation& operation = ahead[0];
+    if (!entry_of(operation)) return 0;
+    size_t columns = operation.output.view.axes.size() - 1;
+    return as_rows(operation.inputs[0].view, columns) && as_rows(operation.output.view, columns)
+               ? 1
+               : 0;
+}
+
+Task bind(const Launch& launch, const Site& site) {
+    const Operation& operation = launch.operations[0];
+    const Entry& entry = *entry_of(operation);
+    graph::View y = site.view(operation.output);
+    size_t columns = y.axes.size() - 1;
+    Rows from = *as_rows(site.view(operation.inputs[0]), columns), to = *as_rows(y, columns);
+    float parameter =
+        entry.parameter ? float(operation.node->attributes.number(entry.parameter)) : 0;
+    return [=, map = entry.map](const Worker& worker) {
+        int64_t first, last;
+        // A single row is divided, too: one token is the common case.
+        if (to.count(site.inputs(), y) == 1) {
+            worker.share(to.length, first, last);
+            return map(from.data + first, to.data + first, last - first, parameter);
+        }
+        worker.share(to.count(site.inputs(), y), first, last);
+        for (int64_t r = first; r < last; ++r) map(from.row(r), to.row(r), to.length, parameter);
+    };
+}
+
+}  // namespace
+
+extern const CpuKernel maps{.name = "maps", .claim = claim, .bind = bind};
+
+}  // namespace tandem::kernels::cpu::ops
