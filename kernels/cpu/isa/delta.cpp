@@ -76,11 +76,12 @@ struct Room {
     }
 };
 
-// y = e^(a - b)
-void exp_of_difference(const float* a, const float* b, float* y, int64_t count) {
+// y = e^(a - b); without b e^a.
+void exp_row(const float* a, const float* b, float* y, int64_t count) {
     int64_t i = 0;
-    for (; i + lanes <= count; i += lanes) store(y + i, exp(sub(load_f32(a + i), load_f32(b + i))));
-    for (; i < count; ++i) y[i] = __builtin_expf(a[i] - b[i]);
+    for (; i + lanes <= count; i += lanes)
+        store(y + i, exp(b ? sub(load_f32(a + i), load_f32(b + i)) : load_f32(a + i)));
+    for (; i < count; ++i) y[i] = __builtin_expf(a[i] - (b ? b[i] : 0));
 }
 
 // Decays are spread over the channels, so that both kinds go one way.
@@ -98,9 +99,8 @@ void place_keys(const DeltaChunk& c, const Room& room) {
     for (int64_t i = 0; i < d * n; ++i) room.keys[i] = room.queries[i] = 0;
     for (int64_t t = 0; t < c.tokens; ++t) {
         const float* own = room.sums + t * d;
-        exp_of_difference(last, own, room.until, d);
-        for (int64_t i = 0; i < d; ++i) room.since[i] = 0;
-        exp_of_difference(own, room.since, room.since, d);
+        exp_row(own, nullptr, room.since, d);
+        exp_row(last, own, room.until, d);
         for (int64_t i = 0; i < d; ++i) {
             room.keys[i * n + t] = room.since[i] * c.k[t][i];
             room.queries[i * n + t] = room.since[i] * c.q[t][i];
