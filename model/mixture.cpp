@@ -46,8 +46,7 @@ Mixture mixture_of_keys(const Builder& model, Mixture::Scores fallback) {
     if (gating < 0 || gating > 3)
         throw Error(model.file.path() + ": key " + keys.architecture() + ".expert_gating_func is " +
                     std::to_string(gating) +
-                    ", known are 1 (softmax), 2 (sigmoid) and 3 (softmax "
-                    "of the chosen)");
+                    ", known are 1 (softmax), 2 (sigmoid), 3 (softmax of the chosen)");
     if (gating > 0) how.scores = Mixture::Scores(gating - 1);
     double scale = keys.real("expert_weights_scale", 0);
     if (scale != 0) how.scale = scale;

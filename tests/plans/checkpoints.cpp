@@ -82,7 +82,6 @@ class Checkpoint {
     void plain(const std::string& name, int64_t columns, int64_t rows) {
         add(prefix_ + name, DType::F32, columns, rows);
     }
-    // MXFP4 where the file is one of gpt-oss.
     void add(const std::string& name, DType dtype, int64_t columns, int64_t rows = 1,
              int64_t stack = 1) {
         tensors_.push_back({.name = name + ".weight",
