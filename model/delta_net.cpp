@@ -7,13 +7,6 @@
 
 namespace tandem::model {
 
-bool is_recurrent(const Layer& layer) {
-    const Hyperparameters& keys = layer.model.keys;
-    int64_t interval = keys.extent("full_attention_interval", 4);
-    return keys.of_layer("attention.recurrent_layers", layer.index,
-                         (layer.index + 1) % interval != 0) != 0;
-}
-
 Tensor convolved(Layer& layer, Tensor x, Tensor kernel, std::string_view name) {
     Builder& model = layer.model;
     Shape channels(x.shape().begin() + 1, x.shape().end());
@@ -30,6 +23,14 @@ Tensor delta_state(Layer& layer, const Shape& heads, Axis dv, Axis d) {
 }
 
 namespace {
+
+// True for a block that has a delta net in place of attention.
+bool is_recurrent(const Layer& layer) {
+    const Hyperparameters& keys = layer.model.keys;
+    int64_t interval = keys.extent("full_attention_interval", 4);
+    return keys.of_layer("attention.recurrent_layers", layer.index,
+                         (layer.index + 1) % interval != 0) != 0;
+}
 
 struct DeltaAxes {
     Axis k_heads, v_per_k, d, dv, taps;
@@ -92,8 +93,6 @@ std::pair<Tensor, Tensor> gates(Layer& layer, Tensor h, const DeltaAxes& axes) {
     return {parts[0], parts[1]};
 }
 
-}  // namespace
-
 Tensor gated_delta_net(Layer& layer, Tensor h, HeadOrder order) {
     DeltaAxes axes = delta_axes(layer, order);
     double epsilon = layer.model.epsilon;
@@ -114,6 +113,8 @@ Tensor gated_delta_net(Layer& layer, Tensor h, HeadOrder order) {
     return projection(layer, o, "ssm_out", {layer.model.embd}, axes.values());
 }
 
+// Queries and keys are normed per head; the result is multiplied by a sigmoid of each query head's
+// gate.
 Tensor gated_attention(Layer& layer, Tensor h) {
     AttentionAxes axes = layer.attention_axes();
     auto [kv_heads, q_per_kv, d, dv] = axes;
@@ -127,6 +128,24 @@ Tensor gated_attention(Layer& layer, Tensor h) {
     Tensor mixed = attend(q, k, v, layer.cache(axes), 1 / std::sqrt(double(d->extent)));
     mixed = mul(mixed, sigmoid(parts[1]));
     return projection(layer, mixed, "attn_output", embd, {kv_heads, q_per_kv, dv});
+}
+
+}  // namespace
+
+void build_hybrid(Builder& model, HeadOrder order, Tensor (*feed_forward)(Layer& layer, Tensor h)) {
+    model.leave_out_drafts();
+    model.rope = rope_parameters(model, true);
+    Shape embd{model.embd};
+    Tensor x = embedding(model);
+    for (int i = 0; i < model.layers(); ++i) {
+        Layer layer = model.layer(i);
+        Tensor h = norm(layer, x, "attn_norm", embd);
+        x = add(x,
+                is_recurrent(layer) ? gated_delta_net(layer, h, order) : gated_attention(layer, h));
+        // Which is the norm before the network, whatever its name says.
+        x = add(x, feed_forward(layer, norm(layer, x, "post_attention_norm", embd)));
+    }
+    head(model, x);
 }
 
 }  // namespace tandem::model

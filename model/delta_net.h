@@ -12,14 +12,8 @@ enum class HeadOrder {
     Tiled     // the first of every key head, then the second of every one
 };
 
-// True for a block that has a delta net in place of attention.
-bool is_recurrent(const Layer& layer);
-
-// h [tokens embd], normed -> what is added to the stream.
-Tensor gated_delta_net(Layer& layer, Tensor h, HeadOrder order);
-// Queries and keys are normed per head; the result is multiplied by a sigmoid of each query head's
-// gate.
-Tensor gated_attention(Layer& layer, Tensor h);
+// A model of delta nets and gated attention by turns, each with a feed-forward network behind it.
+void build_hybrid(Builder& model, HeadOrder order, Tensor (*feed_forward)(Layer& layer, Tensor h));
 
 // silu of the causal convolution of x [tokens channels...] with the part `kernel` of a kernel
 // tensor [channels... taps]; `name` is that of its state.
