@@ -9,22 +9,12 @@ namespace tandem::model {
 
 namespace {
 
-// What no answer needs: the scales of activations, for engines that round those to NVFP4, and the
-// one of LongRoPE's two sets of factors that does not suit the context.
-bool may_stay_unread(std::string_view name, const std::set<std::string_view>& read) {
-    constexpr std::string_view longer = "rope_factors_long.weight",
-                               shorter = "rope_factors_short.weight";
-    return name.ends_with(".input_scale") || (name == longer && read.contains(shorter)) ||
-           (name == shorter && read.contains(longer));
-}
-
 void require_all_read(const gguf::File& file, const graph::Graph& graph, const Builder& builder) {
     std::set<std::string_view> read;
     for (const graph::Value& value : graph.values())
         if (value.kind == graph::Kind::Weight) read.insert(value.rows.tensor);
     for (const gguf::TensorInfo& tensor : file.tensors())
-        if (!read.contains(tensor.name) && !may_stay_unread(tensor.name, read) &&
-            !builder.is_left_out(tensor.name))
+        if (!read.contains(tensor.name) && !builder.is_left_out(tensor.name))
             throw Error(file.path() + ": tensor " + tensor.name + " is not read by architecture " +
                         builder.keys.architecture() + ": the answer would be wrong without it");
 }

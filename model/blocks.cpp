@@ -43,6 +43,13 @@ double rope_scale(const Builder& model) {
     return 1;
 }
 
+void require_rotated(const Builder& model, const char* key, int64_t dims, int64_t head_size) {
+    if (dims % 2 != 0 || dims > head_size)
+        throw Error(model.file.path() + ": key " + model.keys.architecture() + "." + key + " is " +
+                    std::to_string(dims) + ", expected an even number up to the head size " +
+                    std::to_string(head_size));
+}
+
 int64_t original_context(const Builder& model) {
     return model.keys.extent("rope.scaling.original_context_length",
                              model.keys.extent("context_length"));
@@ -56,10 +63,7 @@ Rope rope_parameters(const Builder& model, bool halves) {
     Rope rope{.dims = int(keys.extent("rope.dimension_count", d)),
               .base = keys.positive("rope.freq_base", 10000),
               .halves = halves};
-    if (rope.dims % 2 != 0 || rope.dims > d)
-        throw Error(model.file.path() + ": key " + keys.architecture() +
-                    ".rope.dimension_count is " + std::to_string(rope.dims) +
-                    ", expected an even number up to the head size " + std::to_string(d));
+    require_rotated(model, "rope.dimension_count", rope.dims, d);
     std::string type = rope_scaling(model);
     if (type != "none") rope.scale = rope_scale(model);
     rope.magnitude = keys.positive("rope.scaling.attn_factor", 1);
@@ -77,20 +81,24 @@ Rope rope_parameters(const Builder& model, bool halves) {
 Tensor rope_factors(Builder& model, const Rope& rope) {
     Shape pairs{model.graph.axis("rope_pairs", rope.dims / 2)};
     if (rope_scaling(model) == "longrope") {
-        bool longer = model.options.context > original_context(model);
-        return model.vector(longer ? "rope_factors_long.weight" : "rope_factors_short.weight",
-                            pairs);
+        const char *set = "rope_factors_short.weight", *other = "rope_factors_long.weight";
+        if (model.options.context > original_context(model)) std::swap(set, other);
+        model.leave_out(other);
+        return model.vector(set, pairs);
     }
     if (!model.has("rope_freqs.weight")) return {};
     return model.vector("rope_freqs.weight", pairs);
 }
 
-Rope windowed_rope(const Builder& model, const Rope& full, double base) {
+Rope windowed_rope(const Builder& model, const Rope& full, double base, int64_t head_size) {
     const Hyperparameters& keys = model.keys;
-    return {.dims = int(keys.extent("rope.dimension_count_swa", full.dims)),
-            .base = keys.positive("rope.freq_base_swa", base),
-            .halves = full.halves,
-            .magnitude = keys.positive("rope.scaling.attn_factor", 1)};
+    int64_t dims = std::min<int64_t>(full.dims, head_size);
+    Rope rope{.dims = int(keys.extent("rope.dimension_count_swa", dims)),
+              .base = keys.positive("rope.freq_base_swa", base),
+              .halves = full.halves,
+              .magnitude = keys.positive("rope.scaling.attn_factor", 1)};
+    require_rotated(model, "rope.dimension_count_swa", rope.dims, head_size);
+    return rope;
 }
 
 double yarn_magnitude(const Rope& rope, double multiplier) {
@@ -112,16 +120,15 @@ Tensor tempered(Layer& layer, Tensor q) {
 
 int64_t window_of(const Layer& layer, int64_t period) {
     const Hyperparameters& keys = layer.model.keys;
-    int64_t window = keys.integer("attention.sliding_window", 0);
     auto pattern = keys.list("attention.sliding_window_pattern");
     bool slides;
-    if (pattern.size() > 1) {
+    if (pattern.size() > 1 || period == 0) {
         slides = keys.of_layer("attention.sliding_window_pattern", layer.index) != 0;
     } else {
         if (!pattern.empty()) period = pattern[0];
         slides = period == 0 || layer.index % period < period - 1;
     }
-    return slides ? window : 0;
+    return slides ? keys.extent("attention.sliding_window") : 0;
 }
 
 Tensor norm(Layer& layer, Tensor x, std::string_view name, const Shape& axes) {

@@ -19,8 +19,8 @@ Rope rope_parameters(const Builder& model, bool halves);
 Tensor rope_factors(Builder& model, const Rope& rope);
 
 // Those of blocks with a sliding window (Gemma): a base of their own, rope.freq_base_swa, and no
-// scaling.
-Rope windowed_rope(const Builder& model, const Rope& full, double base);
+// scaling; as many elements as in the other blocks, or all of a smaller head, unless the file says.
+Rope windowed_rope(const Builder& model, const Rope& full, double base, int64_t head_size);
 // YaRN's 1 + 0.1 a ln(scale).
 double yarn_magnitude(const Rope& rope, double multiplier);
 // True where positions have several dimensions (M-RoPE), which pairs up the halves of a head.
@@ -28,9 +28,10 @@ bool has_position_sections(const Builder& model);
 // Queries after the rotary embedding, which grow with their position where the file says so.
 Tensor tempered(Layer& layer, Tensor q);
 
-// The tokens that a block sees: attention.sliding_window where it slides, 0 for all. By
-// attention.sliding_window_pattern: a flag for each block, or a period, of which all but the last
-// block slide; `period` is the architecture's own.
+// The tokens that a block sees: attention.sliding_window where it slides (a missing key is an
+// Error), 0 for all. By attention.sliding_window_pattern: a flag for each block, or a period, of
+// which all but the last block slide; `period` is the architecture's own, 0 where only flags will
+// do.
 int64_t window_of(const Layer& layer, int64_t period);
 
 // RMS norm with the block's weight `name`, over the axes of the weight.

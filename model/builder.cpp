@@ -83,6 +83,8 @@ int Builder::layers() const {
 Axis Builder::slots() { return graph.axis("slots", options.slots); }
 
 bool Builder::is_left_out(std::string_view path) const {
+    // The scales of activations are for engines that round those to NVFP4.
+    if (path.ends_with(".input_scale")) return true;
     return std::any_of(left_out_.begin(), left_out_.end(), [&](const std::string& beginning) {
         return path.substr(0, beginning.size()) == beginning;
     });
@@ -159,6 +161,10 @@ Axis Layer::axis(std::string_view role, int64_t extent) {
 }
 
 bool Layer::has(std::string_view name) const { return model.has(path(name)); }
+
+void Layer::require(std::string_view name) const {
+    if (!has(name)) throw Error(model.file.path() + ": tensor " + path(name) + " is missing");
+}
 
 Tensor Layer::weight(std::string_view name, const Shape& rows, const Shape& columns) {
     return model.weight(path(name) + ".weight", rows, columns);

@@ -46,6 +46,8 @@ class Layer {
     Tensor weight(std::string_view name, const Shape& rows, const Shape& columns);
     Tensor vector(std::string_view name, const Shape& axes);
     bool has(std::string_view name) const;  // full name after the prefix: "attn_q.bias"
+    // Throws Error where the block lacks it: for what other architectures may do without.
+    void require(std::string_view name) const;
     std::string path(std::string_view name) const;
     // Caches of keys and values. With a window they are rings of as many cells as a step and the
     // window before it need. Throws Error where a row is not a multiple of the type's block.

@@ -17,7 +17,8 @@ double scale_of_scores(const Builder& model) {
 Tensor attention(Layer& layer, Tensor h, const Rope& full, const Rope& windowed) {
     AttentionAxes axes = layer.attention_axes();
     auto [kv_heads, q_per_kv, d, dv] = axes;
-    int64_t window = window_of(layer, 6);
+    bool slides = layer.model.keys.integer("attention.sliding_window", 0) > 0;
+    int64_t window = slides ? window_of(layer, 6) : 0;
     Tensor positions = layer.model.positions();
     auto [q, k, v] = qkv(layer, h, axes);
     q = rope(norm(layer, q, "attn_q_norm", {d}), positions, window > 0 ? windowed : full);
@@ -28,7 +29,8 @@ Tensor attention(Layer& layer, Tensor h, const Rope& full, const Rope& windowed)
 }
 
 void build(Builder& model) {
-    Rope full = rope_parameters(model, true), windowed = windowed_rope(model, full, 10000);
+    Rope full = rope_parameters(model, true),
+         windowed = windowed_rope(model, full, 10000, model.head_size());
     Shape embd{model.embd};
     Tensor x = scale(embedding(model), std::sqrt(double(model.embd->extent)));
     for (int i = 0; i < model.layers(); ++i) {

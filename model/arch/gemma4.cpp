@@ -45,8 +45,7 @@ Gemma::Gemma(Builder& model) : model(model) {
     full.head_size = model.head_size();
     windowed.head_size = keys.extent("attention.key_length_swa", full.head_size);
     full.rope = rope_parameters(model, true);
-    windowed.rope = windowed_rope(model, full.rope, 10000);
-    windowed.rope.dims = int(keys.extent("rope.dimension_count_swa", windowed.head_size));
+    windowed.rope = windowed_rope(model, full.rope, 10000, windowed.head_size);
     full.factors = rope_factors(model, full.rope);
 }
 

@@ -11,6 +11,7 @@ Tensor feed_forward(Layer& layer, Tensor h) {
     if (layer.index < keys.integer("leading_dense_block_count", 0))
         return dense_ffn(layer, h, layer.ffn_width(), "silu");
     int64_t width = expert_width(layer), shared = keys.integer("expert_shared_count");
+    layer.require("exp_probs_b.bias");
     Tensor y = mixture(layer, h, width, mixture_of_keys(layer.model, Mixture::Scores::Sigmoid));
     return shared > 0 ? add(y, shared_expert(layer, h, width * shared)) : y;
 }

@@ -9,13 +9,13 @@ namespace tandem::model::arch {
 
 namespace {
 
-Tensor attention(Layer& layer, Tensor h) {
+Tensor attention(Layer& layer, Tensor h, const Rope& full, const Rope& windowed) {
     AttentionAxes axes = layer.attention_axes();
     auto [kv_heads, q_per_kv, d, dv] = axes;
     int64_t window = window_of(layer, 2);
+    layer.require("attn_output.bias");
     auto [q, k, v] = qkv(layer, h, axes);
-    q = rotate(layer, q);
-    k = rotate(layer, k);
+    for (Tensor* x : {&q, &k}) *x = rope(*x, layer.model.positions(), window > 0 ? windowed : full);
     Tensor mixed = attend(
         q, k, v, layer.cache(axes, window), 1 / std::sqrt(double(d->extent)),
         {.window = window, .sinks = layer.vector("attn_sinks.weight", {kv_heads, q_per_kv})});
@@ -23,7 +23,8 @@ Tensor attention(Layer& layer, Tensor h) {
 }
 
 void build(Builder& model) {
-    model.rope = rope_parameters(model, true);
+    Rope full = rope_parameters(model, true), windowed = full;
+    windowed.base = model.keys.positive("rope.freq_base_swa", full.base);
     Shape embd{model.embd};
     Mixture experts{.scores = Mixture::Scores::SoftmaxOfChosen,
                     .renormalise = false,
@@ -31,9 +32,12 @@ void build(Builder& model) {
     Tensor x = embedding(model);
     for (int i = 0; i < model.layers(); ++i) {
         Layer layer = model.layer(i);
-        x = add(x, attention(layer, norm(layer, x, "attn_norm", embd)));
+        x = add(x, attention(layer, norm(layer, x, "attn_norm", embd), full, windowed));
         // Which is the norm before the experts, whatever its name says.
         Tensor h = norm(layer, x, "post_attention_norm", embd);
+        for (const char* name :
+             {"ffn_gate_inp.bias", "ffn_gate_exps.bias", "ffn_up_exps.bias", "ffn_down_exps.bias"})
+            layer.require(name);
         x = add(x, mixture(layer, h, expert_width(layer), experts));
     }
     head(model, x);

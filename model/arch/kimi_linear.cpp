@@ -51,6 +51,7 @@ Tensor feed_forward(Layer& layer, Tensor h) {
     how.renormalise = true;
     int64_t width = expert_width(layer);
     int64_t shared = std::max<int64_t>(1, keys.integer("expert_shared_count", 1));
+    layer.require("exp_probs_b.bias");
     Tensor y = mixture(layer, h, width, how);
     return add(y, shared_expert(layer, h, width * shared));
 }

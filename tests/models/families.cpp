@@ -112,6 +112,24 @@ TEST(Families, latent_attention_of_old_files) {
         }
 }
 
+TEST(Families, blocks_with_a_window_may_have_a_rotary_base) {
+    Golden golden = read_golden(test::data("fixtures"), "gpt-oss-mxfp4");
+    gguf::File file = fixture("gpt-oss-mxfp4");
+    gguf::Metadata metadata = file.metadata();
+    Folder folder;
+    cli::EngineOptions options;
+    options.model.key_type = options.model.value_type = gguf::DType::F32;
+    options.devices = {"reference"};
+    auto base = float(*metadata.real("gpt-oss.rope.freq_base"));
+    auto error_with = [&](const std::string& name, float windowed) {
+        metadata.set_f32("gpt-oss.rope.freq_base_swa", windowed);
+        gguf::File other = gguf::File::open(write(folder / name, metadata, read_all(file)));
+        return nmse(evaluate(other, options, golden.tokens, 0).logits, golden.logits);
+    };
+    EXPECT_LE(error_with("same.gguf", base), 1e-9);
+    EXPECT_GT(error_with("other.gguf", base / 100), 1e-3);
+}
+
 int64_t bounded_state_bytes(const gguf::File& file, int64_t context) {
     auto graph = model::build(file, {.context = context, .step = 32});
     int64_t bytes = 0;

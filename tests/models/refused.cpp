@@ -205,6 +205,38 @@ TEST_F(Refused, shapes) {
               "q_per_kv 2, d 32, 128 rows (embd 128)");
 }
 
+// What other architectures may do without, these may not.
+TEST_F(Refused, missing_tensors) {
+    const std::pair<const char*, const char*> missing[] = {
+        {"glm4moe", "blk.1.exp_probs_b.bias"},
+        {"kimi-linear", "blk.1.exp_probs_b.bias"},
+        {"gpt-oss-mxfp4", "blk.0.attn_output.bias"},
+        {"gpt-oss-mxfp4", "blk.3.ffn_down_exps.bias"}};
+    for (const auto& [fixture, name] : missing) {
+        start_from(fixture);
+        ASSERT_EQ(answer(), "") << fixture;
+        std::erase_if(tensors, [&](const TensorInfo& tensor) { return tensor.name == name; });
+        EXPECT_EQ(answer(), "tensor " + std::string(name) + " is missing") << fixture;
+    }
+}
+
+TEST_F(Refused, windows_without_a_size) {
+    for (std::string name : {"gpt-oss-mxfp4", "gemma4-dense"}) {
+        start_from(name);
+        std::string key = name.substr(0, name.rfind('-')) + ".attention.sliding_window";
+        Metadata all = metadata;
+        metadata = {};
+        for (const auto& [other, value] : all.entries())
+            if (other != key) metadata.set(other, value);
+        EXPECT_TRUE(answer().starts_with("the required key " + key + " is missing")) << answer();
+    }
+    start_from("gemma4-dense");
+    set("gemma4.rope.dimension_count_swa", 34);
+    EXPECT_EQ(answer(),
+              "key gemma4.rope.dimension_count_swa is 34, expected an even number up to the head "
+              "size 32");
+}
+
 // The writer leaves them out.
 TEST_F(Refused, but_not_extents_of_1_behind_the_last) {
     start_from("llama-rope-factors");
