@@ -6,4 +6,5 @@ layout(buffer_reference, std430, buffer_reference_align = 4) buffer Floats { flo
 layout(buffer_reference, std430, buffer_reference_align = 16) buffer Vectors { vec4 at[]; };
 layout(buffer_reference, std430, buffer_reference_align = 4) buffer Ints { int at[]; };
 layout(buffer_reference, std430, buffer_reference_align = 4) buffer Words { uint at[]; };
+layout(buffer_reference, std430, buffer_reference_align = 8) buffer Pairs { uvec2 at[]; };
 layout(buffer_reference, std430, buffer_reference_align = 16) buffer Quads { uvec4 at[]; };
