@@ -36,7 +36,7 @@ constexpr Layout layouts[] = {
     {DType::NVFP4, {4, 32}},            // scales, codes
     {DType::Q1_0, {2, 16}},             // d, codes
     {DType::Q2_0, {2, 16}},             // d, codes
-    {DType::TQ1_0, {48, 4, 2}},         // codes by fives, codes by fours, d
+    {DType::TQ1_0, {52, 2}},            // codes, d
     {DType::TQ2_0, {64, 2}},            // codes, d
     {DType::IQ4_NL, {2, 16}},           // d, codes
     {DType::IQ4_XS, {8, 128}},          // d and scales, codes
@@ -97,8 +97,8 @@ void gather(int bytes, const std::byte* from, int64_t stride, int64_t count, std
             return gather<16>(from, stride, count, to);
         case 32:
             return gather<32>(from, stride, count, to);
-        case 48:
-            return gather<48>(from, stride, count, to);
+        case 52:
+            return gather<52>(from, stride, count, to);
         case 64:
             return gather<64>(from, stride, count, to);
         case 128:

@@ -1,0 +1,16 @@
+// The 16 levels of IQ4_NL and its kin (gguf/quants/nonlinear.h).
+#ifndef NONLINEAR
+#define NONLINEAR
+
+float nonlinear_level(uint code) {
+    uvec2 words = code < 8 ? uvec2(0xbfad9881u, 0xf6eaddcfu) : uvec2(0x26190d01u, 0x71594535u);
+    return bitfieldExtract(int((code & 4u) == 0 ? words.x : words.y), int(code & 3u) * 8, 8);
+}
+
+// The levels of the codes in four bytes.
+vec4 nonlinear_levels(uint codes) {
+    return vec4(nonlinear_level(codes & 255u), nonlinear_level((codes >> 8) & 255u),
+                nonlinear_level((codes >> 16) & 255u), nonlinear_level(codes >> 24));
+}
+
+#endif
