@@ -1,5 +1,6 @@
 // A device holds its part of one model and runs recorded launches on it. Devices know nothing of
-// each other: what they exchange lies in memory that a communicator gives.
+// each other: each gives the memory through which it exchanges values, and a communicator carries
+// them from one device's memory to another's.
 #pragma once
 
 #include <atomic>
@@ -50,7 +51,7 @@ class Recording {
     virtual ~Recording() = default;
 };
 
-// Memory that launches of a recording find outside the device.
+// Exchange memory of the device that launches of a recording write and read.
 struct Bindings {
     std::byte* sending = nullptr;
     std::byte* landing = nullptr;
@@ -66,6 +67,9 @@ class Device {
     virtual Limits measure_limits() = 0;
     // In order of preference; every operation is claimed by one of them.
     virtual std::span<const Kernel> kernels() const = 0;
+    // Copies inputs[0], an activation of any strides, into dense memory at output, bit for bit. Its
+    // operation has no node.
+    virtual const Kernel* copy() const = 0;
 
     // A packing is chosen once per type and use, before any program. Bytes of a packed weight, and
     // the number of rows that are packed together: bounds between devices are best multiples of it.
@@ -80,6 +84,9 @@ class Device {
     virtual void make_arena(int64_t bytes) = 0;
     // Where exchanges reach the arena's values.
     virtual std::byte* arena() = 0;
+    // Host-visible memory, aligned to 4096 bytes, that launches of this device and threads of
+    // others reach alike; never null. The device owns it; every call gives another block.
+    virtual std::byte* exchange_memory(int64_t bytes) = 0;
 
     // The inputs that launches read. They are rewritten in place between steps; `capacity` is the
     // largest number of tokens.

@@ -82,4 +82,8 @@ Buffer make_plain_state(gguf::DType dtype, int64_t rows, int64_t columns) {
     return buffer;
 }
 
+std::byte* add_exchange_memory(std::vector<Buffer>& blocks, int64_t bytes) {
+    return blocks.emplace_back(std::max<int64_t>(bytes, 1), "use smaller steps (-ub)").data();
+}
+
 }  // namespace tandem::kernels

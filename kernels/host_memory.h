@@ -1,8 +1,9 @@
-// What devices in host memory share: resolving operands to addresses, and keeping weights as the
-// file stores them.
+// What devices in host memory share: resolving operands to addresses, keeping weights as the file
+// stores them, and exchange memory.
 #pragma once
 
 #include <map>
+#include <vector>
 
 #include "kernels/device.h"
 #include "kernels/storage.h"
@@ -31,5 +32,8 @@ void set_live_extents(graph::View& view, const graph::StepInputs& inputs);
 int64_t plain_bytes(gguf::DType dtype, graph::Use use, int64_t rows, int64_t columns);
 Buffer load_plain(const WeightSource& source, std::atomic<int64_t>& progress);
 Buffer make_plain_state(gguf::DType dtype, int64_t rows, int64_t columns);
+
+// Adds a block, even of no bytes, to the exchange memory that a device owns.
+std::byte* add_exchange_memory(std::vector<Buffer>& blocks, int64_t bytes);
 
 }  // namespace tandem::kernels

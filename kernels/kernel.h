@@ -19,8 +19,8 @@ enum class Where {
     State,    // made once, by value number
     Input,    // a field of the step's inputs, by value number
     Arena,    // device memory shared by all programs, at an offset
-    Sending,  // memory of the communicator that others read, at an offset; two slots
-    Landing   // memory of the communicator that an exchange writes, at an offset
+    Sending,  // exchange memory that others read, at an offset; two slots
+    Landing   // exchange memory that an exchange writes, at an offset
 };
 
 struct Operand {

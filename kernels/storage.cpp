@@ -15,14 +15,13 @@ constexpr std::align_val_t alignment{4096};
 
 void Buffer::Delete::operator()(std::byte* memory) const { ::operator delete[](memory, alignment); }
 
-Buffer::Buffer(int64_t bytes) : bytes_(bytes) {
+Buffer::Buffer(int64_t bytes, std::string_view remedy) : bytes_(bytes) {
     if (bytes == 0) return;
     auto* memory =
         static_cast<std::byte*>(::operator new[](size_t(bytes), alignment, std::nothrow));
     if (!memory)
-        throw Error(
-            "out of memory: " + std::to_string(bytes >> 20) +
-            " MiB are not available; use a smaller model, a shorter context or more devices");
+        throw Error("out of memory: " + std::to_string(bytes >> 20) + " MiB are not available; " +
+                    std::string(remedy));
     data_.reset(memory);
 }
 

@@ -1,17 +1,21 @@
-// Aligned host memory of devices that work there: owners of weights, states and the arena.
+// Aligned host memory of devices that work there: owners of weights, states, the arena and exchange
+// memory.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <new>
+#include <string_view>
 
 namespace tandem::kernels {
 
 class Buffer {
   public:
     Buffer() = default;
-    explicit Buffer(int64_t bytes);  // not initialised; Error when there is not enough memory
+    // Not initialised. Error when there is not enough memory, which ends in what would help.
+    explicit Buffer(int64_t bytes, std::string_view remedy =
+                                       "use a smaller model, a shorter context or more devices");
 
     std::byte* data() const { return data_.get(); }
     int64_t bytes() const { return bytes_; }

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "gguf/error.h"
+#include "kernels/cpu/forms.h"
 #include "kernels/cpu/packing.h"
 #include "kernels/cpu/site.h"
 #include "kernels/host.h"
@@ -60,6 +61,8 @@ CpuDevice::CpuDevice(const Options& options)
 
 std::span<const Kernel> CpuDevice::kernels() const { return cpu::claims(); }
 
+const Kernel* CpuDevice::copy() const { return cpu::dense().prepare; }
+
 int64_t CpuDevice::packed_bytes(gguf::DType dtype, graph::Use use, int64_t matrices, int64_t rows,
                                 int64_t columns) const {
     if (cpu::is_packed(dtype, use))
@@ -110,6 +113,10 @@ void CpuDevice::make_state(int value, gguf::DType dtype, int64_t rows, int64_t c
 void CpuDevice::make_arena(int64_t bytes) {
     arena_ = Buffer(bytes);
     clear(team_, arena_);
+}
+
+std::byte* CpuDevice::exchange_memory(int64_t bytes) {
+    return add_exchange_memory(exchange_memory_, bytes);
 }
 
 void CpuDevice::reserve_inputs(int64_t capacity) { reserve(inputs_, capacity); }

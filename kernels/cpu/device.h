@@ -29,6 +29,7 @@ class CpuDevice final : public Device {
     const Description& description() const override { return description_; }
     Limits measure_limits() override;
     std::span<const Kernel> kernels() const override;
+    const Kernel* copy() const override;
     int64_t packed_bytes(gguf::DType dtype, graph::Use use, int64_t matrices, int64_t rows,
                          int64_t columns) const override;
     int64_t row_multiple(gguf::DType dtype, graph::Use use) const override;
@@ -37,6 +38,7 @@ class CpuDevice final : public Device {
     void make_state(int value, gguf::DType dtype, int64_t rows, int64_t columns) override;
     void make_arena(int64_t bytes) override;
     std::byte* arena() override { return arena_.data(); }
+    std::byte* exchange_memory(int64_t bytes) override;
     void reserve_inputs(int64_t capacity) override;
     graph::StepInputs& inputs() override { return inputs_; }
     std::unique_ptr<Recording> record(std::span<const Launch> launches,
@@ -52,6 +54,7 @@ class CpuDevice final : public Device {
     cpu::Team team_;
     std::map<int, Buffer> weights_, states_;
     Buffer arena_;
+    std::vector<Buffer> exchange_memory_;
     graph::StepInputs inputs_;
 };
 

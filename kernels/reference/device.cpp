@@ -1,6 +1,7 @@
 #include "kernels/reference/device.h"
 
 #include <chrono>
+#include <cstring>
 
 #include "kernels/host_memory.h"
 
@@ -12,11 +13,18 @@ const Kernel table[] = {
     {.name = "reference", .claim = [](std::span<const Operation>) { return size_t(1); }},
 };
 
+const Kernel copy_kernel{.name = "copy"};
+
 struct ReferenceCall {
-    const graph::Node* node;
+    const graph::Node* node;  // null: a copy
     std::vector<graph::View> inputs;
     graph::View output;
 };
+
+void copy_dense(const graph::View& from, const graph::View& to) {
+    std::vector<int32_t> bits = graph::load_ids(from);
+    std::memcpy(to.data, bits.data(), bits.size() * sizeof(int32_t));
+}
 
 struct ReferenceRecording final : Recording {
     std::vector<ReferenceCall> calls;
@@ -49,6 +57,8 @@ Limits ReferenceDevice::measure_limits() {
 
 std::span<const Kernel> ReferenceDevice::kernels() const { return table; }
 
+const Kernel* ReferenceDevice::copy() const { return &copy_kernel; }
+
 int64_t ReferenceDevice::packed_bytes(gguf::DType dtype, graph::Use use, int64_t matrices,
                                       int64_t rows, int64_t columns) const {
     return plain_bytes(dtype, use, matrices * rows, columns);
@@ -61,6 +71,10 @@ void ReferenceDevice::load_weight(int value, const WeightSource& source,
 
 void ReferenceDevice::make_state(int value, gguf::DType dtype, int64_t rows, int64_t columns) {
     states_[value] = make_plain_state(dtype, rows, columns);
+}
+
+std::byte* ReferenceDevice::exchange_memory(int64_t bytes) {
+    return add_exchange_memory(exchange_memory_, bytes);
 }
 
 void ReferenceDevice::reserve_inputs(int64_t capacity) { reserve(inputs_, capacity); }
@@ -85,7 +99,10 @@ void ReferenceDevice::play(Recording& recording, uint64_t, uint64_t) {
         if (replayed.cancelled->load(std::memory_order_relaxed)) return;
         for (graph::View& input : call.inputs) set_live_extents(input, inputs_);
         set_live_extents(call.output, inputs_);
-        call.node->op->reference({*call.node, call.inputs, call.output, inputs_});
+        if (call.node)
+            call.node->op->reference({*call.node, call.inputs, call.output, inputs_});
+        else
+            copy_dense(call.inputs[0], call.output);
     }
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <vector>
 
 #include "kernels/device.h"
 #include "kernels/storage.h"
@@ -16,6 +17,7 @@ class ReferenceDevice final : public Device {
     const Description& description() const override { return description_; }
     Limits measure_limits() override;
     std::span<const Kernel> kernels() const override;
+    const Kernel* copy() const override;
     int64_t packed_bytes(gguf::DType dtype, graph::Use use, int64_t matrices, int64_t rows,
                          int64_t columns) const override;
     int64_t row_multiple(gguf::DType, graph::Use) const override { return 1; }
@@ -24,6 +26,7 @@ class ReferenceDevice final : public Device {
     void make_state(int value, gguf::DType dtype, int64_t rows, int64_t columns) override;
     void make_arena(int64_t bytes) override { arena_ = Buffer(bytes); }
     std::byte* arena() override { return arena_.data(); }
+    std::byte* exchange_memory(int64_t bytes) override;
     void reserve_inputs(int64_t capacity) override;
     graph::StepInputs& inputs() override { return inputs_; }
     std::unique_ptr<Recording> record(std::span<const Launch> launches,
@@ -35,6 +38,7 @@ class ReferenceDevice final : public Device {
     Description description_;
     std::map<int, Buffer> weights_, states_;
     Buffer arena_;
+    std::vector<Buffer> exchange_memory_;
     graph::StepInputs inputs_;
 };
 
