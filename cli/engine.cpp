@@ -85,9 +85,13 @@ std::unique_ptr<Blueprint> make_blueprint(const gguf::File& file, const EngineOp
     blueprint->states = state_bytes(graph, blueprint->plan, blueprint->table);
     for (size_t i = 0; i < blueprint->table.size(); ++i) {
         std::span<const kernels::Kernel> kernels;
-        if (!blueprint->devices.empty()) kernels = blueprint->devices[i]->kernels();
+        const kernels::Kernel* copy = nullptr;
+        if (!blueprint->devices.empty()) {
+            kernels = blueprint->devices[i]->kernels();
+            copy = blueprint->devices[i]->copy();
+        }
         blueprint->programs.push_back(
-            make_programs(blueprint->placed, int(i), options.plan.bucket, kernels));
+            make_programs(blueprint->placed, int(i), options.plan.bucket, kernels, copy));
         blueprint->scratch.push_back(scratch_bytes(blueprint->programs.back()));
     }
     return blueprint;

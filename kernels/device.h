@@ -82,8 +82,6 @@ class Device {
                              std::atomic<int64_t>& progress) = 0;
     virtual void make_state(int value, gguf::DType dtype, int64_t rows, int64_t columns) = 0;
     virtual void make_arena(int64_t bytes) = 0;
-    // Where exchanges reach the arena's values.
-    virtual std::byte* arena() = 0;
     // Host-visible memory, aligned to 4096 bytes, that launches of this device and threads of
     // others reach alike; never null. The device owns it; every call gives another block.
     virtual std::byte* exchange_memory(int64_t bytes) = 0;

@@ -28,8 +28,10 @@ class Communicator {
   public:
     virtual ~Communicator() = default;
 
-    // Memory that the device's launches and exchanges use; Sending memory has two slots.
-    virtual void reserve(int device, int64_t sending_bytes, int64_t landing_bytes) = 0;
+    // Takes from a device the memory that its launches and exchanges use: two slots of Sending
+    // memory and one block of Landing memory.
+    virtual void reserve(int number, kernels::Device& device, int64_t sending_bytes,
+                         int64_t landing_bytes) = 0;
     virtual std::byte* sending(int device, int slot) = 0;
     virtual std::byte* landing(int device) = 0;
 
@@ -38,10 +40,9 @@ class Communicator {
     virtual void begin(const Program& program, uint32_t sequence) = 0;
     // Returns when all that was sent in run `sequence` of `exchange` has been read.
     virtual void reuse(int exchange, uint32_t sequence) = 0;
-    // The device's part of an exchange: publishes what it sends, then waits for the others and
-    // fills what it receives. `arena` is where its operands of that kind lie.
-    virtual void run(int device, const Meeting& meeting, uint32_t sequence, Counts counts,
-                     std::byte* arena) = 0;
+    // The device's part of an exchange, once its launches before it are done: publishes what it
+    // sends, then waits for the others and fills what it receives.
+    virtual void run(int device, const Meeting& meeting, uint32_t sequence, Counts counts) = 0;
     // The caller's side of the exchange that fetches the logits: fills [rows vocab].
     virtual void fetch(int exchange, uint32_t sequence, Counts counts, std::span<float> logits) = 0;
 

@@ -33,7 +33,8 @@ Executor::Executor(const Placed& placed, std::span<const std::unique_ptr<kernels
         seat.programs = std::move(programs[i]);
         seat.device->make_arena(seat.programs.arena_bytes);
         seat.device->reserve_inputs(most_tokens);
-        communicator_->reserve(int(i), seat.programs.sending_bytes, seat.programs.landing_bytes);
+        communicator_->reserve(int(i), *seat.device, seat.programs.sending_bytes,
+                               seat.programs.landing_bytes);
         for (const Program& program : seat.programs.body)
             seat.body.push_back(record(seat, int(i), program));
         for (const Program& program : seat.programs.head)
@@ -188,8 +189,7 @@ void Executor::run(int number, Recorded& recorded, uint32_t sequence, Counts cou
         } else {
             seat.device->wait(seat.timeline);
             auto start = std::chrono::steady_clock::now();
-            communicator_->run(number, std::get<Meeting>(item), sequence, counts,
-                               seat.device->arena());
+            communicator_->run(number, std::get<Meeting>(item), sequence, counts);
             if (number == 0) exchange_time_ += nanoseconds_since(start);
         }
     }

@@ -46,7 +46,7 @@ class Layout {
     struct Exchanged {
         std::vector<int> from, to;           // instances
         std::vector<StorageNumber> sending;  // what others read
-        std::vector<bool> staged;            // copied there first
+        std::vector<bool> staged;            // copied there by a launch of its own
     };
 
     StorageNumber add(Storage storage) {
@@ -224,14 +224,26 @@ class Layout {
         const Exchanged& local = meetings_[size_t(position)];
         Meeting meeting{.exchange = entry.exchange};
         for (size_t i = 0; i < local.from.size(); ++i) {
-            meeting.sends.push_back(located(local_.operand(local.from[i]), local.from[i]));
-            int64_t offset = storages_[size_t(local.sending[i])].life.offset;
-            meeting.staging.push_back(local.staged[i] ? offset : -1);
-            if (local.staged[i]) note_reuse(open_segment(), local.sending[i], position);
+            Operand from = located(local_.operand(local.from[i]), local.from[i]);
+            if (local.staged[i]) from = copied(std::move(from), local.sending[i], position);
+            meeting.sends.push_back(std::move(from));
         }
         for (int instance : local.to)
             meeting.receives.push_back(located(local_.operand(instance), instance));
         program_.items.emplace_back(std::move(meeting));
+    }
+
+    // Ends the segment before an exchange with a launch that copies an operand to Sending memory.
+    Operand copied(Operand from, StorageNumber number, int position) {
+        Operand to = from;
+        to.where = Where::Sending;
+        to.offset = storages_[size_t(number)].life.offset;
+        to.view.strides = dense_strides(to.view.extents);
+        Segment& segment = open_segment();
+        note_reuse(segment, number, position);
+        segment.launches.push_back({.kernel = projection_.copy,
+                                    .operations = {{.inputs = {std::move(from)}, .output = to}}});
+        return to;
     }
 
     // Exchanges before `position` whose readers may still read the memory of `number`.

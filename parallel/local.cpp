@@ -7,6 +7,12 @@ namespace tandem::parallel {
 using kernels::Operand;
 using kernels::Where;
 
+std::vector<int64_t> dense_strides(const std::vector<int64_t>& extents) {
+    std::vector<int64_t> strides(extents.size(), 1);
+    for (size_t i = extents.size(); i-- > 1;) strides[i - 1] = strides[i] * extents[i];
+    return strides;
+}
+
 Local::Local(const Placed& placed, int device, int64_t bucket)
     : placed_(placed), device_(device), bucket_(bucket) {
     for (size_t step = 0; step < placed.steps.size(); ++step) {
@@ -122,9 +128,7 @@ Operand Local::operand(int instance) const {
             result.offset += (view.begins[i] - parent.view.begins[i]) * view.strides[i] * 4;
         return result;
     }
-    view.strides.assign(view.extents.size(), 1);
-    for (size_t i = view.extents.size(); i-- > 1;)
-        view.strides[i - 1] = view.strides[i] * view.extents[i];
+    view.strides = dense_strides(view.extents);
     return result;
 }
 

@@ -11,6 +11,9 @@
 
 namespace tandem::parallel {
 
+// Strides of a value whose elements lie side by side, the last axis fastest.
+std::vector<int64_t> dense_strides(const std::vector<int64_t>& extents);
+
 class Local {
   public:
     // `bucket`: the capacity of live extents.

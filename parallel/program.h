@@ -22,8 +22,7 @@ struct Segment {
 // A device's part in an exchange. Operands are in the order of the transfers.
 struct Meeting {
     int exchange = -1;                       // index of the step in the placed list
-    std::vector<kernels::Operand> sends;     // where this device's addends or ranges lie
-    std::vector<int64_t> staging;            // Sending offset to copy a send to first; -1: none
+    std::vector<kernels::Operand> sends;     // this device's addends or ranges: Sending, dense
     std::vector<kernels::Operand> receives;  // Landing
 };
 

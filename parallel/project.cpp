@@ -21,8 +21,8 @@ namespace {
 // Collects the device's operations and gives each run of them, between two exchanges, to kernels.
 class Claims {
   public:
-    Claims(const Local& local, std::span<const Kernel> kernels)
-        : kernels_(kernels), projection_{.local = local} {}
+    Claims(const Local& local, std::span<const Kernel> kernels, const Kernel* copy)
+        : kernels_(kernels), projection_{.local = local, .copy = copy} {}
 
     Projection run(size_t begin, size_t end) {
         const auto& steps = projection_.local.placed().steps;
@@ -149,11 +149,11 @@ bool received(const Placed& placed, int instance) {
 }  // namespace
 
 Program project(const Placed& placed, int device, Stage stage, int64_t bucket,
-                std::span<const Kernel> kernels, const Memory& memory) {
+                std::span<const Kernel> kernels, const Kernel* copy, const Memory& memory) {
     Local local(placed, device, bucket);
     bool body = stage == Stage::Body;
     Projection projection =
-        Claims(local, kernels)
+        Claims(local, kernels, copy)
             .run(body ? 0 : placed.head_begin, body ? placed.head_begin : placed.steps.size());
     return lay_out(std::move(projection), bucket, memory);
 }
@@ -173,7 +173,7 @@ Memory keep_crossing_values(const Placed& placed, int device, int64_t largest_bu
 }
 
 Programs make_programs(const Placed& placed, int device, int64_t most_tokens,
-                       std::span<const Kernel> kernels) {
+                       std::span<const Kernel> kernels, const Kernel* copy) {
     Programs all;
     auto add = [&](std::vector<Program>& list, Program program) {
         all.arena_bytes = std::max(all.arena_bytes, program.arena_bytes);
@@ -185,12 +185,12 @@ Programs make_programs(const Placed& placed, int device, int64_t most_tokens,
     for (int64_t bucket : {int64_t(1), int64_t(8), int64_t(64), most_tokens}) {
         if (bucket > most_tokens || (!all.body.empty() && all.body.back().bucket == bucket))
             continue;
-        add(all.body, project(placed, device, Stage::Body, bucket, kernels, memory));
+        add(all.body, project(placed, device, Stage::Body, bucket, kernels, copy, memory));
     }
     // Others may still read what the body sent while the head runs.
     memory.sending = all.sending_bytes;
     for (int64_t bucket : {int64_t(1), head_rows})
-        add(all.head, project(placed, device, Stage::Head, bucket, kernels, memory));
+        add(all.head, project(placed, device, Stage::Head, bucket, kernels, copy, memory));
     return all;
 }
 

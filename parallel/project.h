@@ -21,11 +21,13 @@ struct Memory {
     std::map<int, kernels::Operand> kept;  // by instance
 };
 
-// `bucket` bounds the tokens of the body, the rows of the head. Without kernels (a device that only
-// a table knows) every operation is a launch of its own.
+// `bucket` bounds the tokens of the body, the rows of the head. `kernels` and `copy` are the
+// device's; without them (a device that only a table knows) every operation is a launch of its own,
+// and launches have no kernel.
 // The values that cross from the body to the head are looked up in `memory.kept`.
 Program project(const Placed& placed, int device, Stage stage, int64_t bucket,
-                std::span<const kernels::Kernel> kernels, const Memory& memory);
+                std::span<const kernels::Kernel> kernels, const kernels::Kernel* copy,
+                const Memory& memory);
 
 // Gives room, for the largest body bucket, to the values that cross from the body to the head.
 Memory keep_crossing_values(const Placed& placed, int device, int64_t largest_bucket);
@@ -38,7 +40,7 @@ struct Programs {
 };
 inline constexpr int64_t head_rows = 64;  // the most rows of a head's run
 Programs make_programs(const Placed& placed, int device, int64_t most_tokens,
-                       std::span<const kernels::Kernel> kernels);
+                       std::span<const kernels::Kernel> kernels, const kernels::Kernel* copy);
 // The first that has room.
 const Program& fitting(const std::vector<Program>& programs, int64_t count);
 

@@ -36,6 +36,7 @@ struct Entry {
 
 struct Projection {
     const Local& local;
+    const kernels::Kernel* copy = nullptr;
     std::vector<Draft> drafts;
     std::vector<Entry> entries;
     std::vector<int64_t> form_bytes;  // of the prepared forms, which are the first storages

@@ -103,7 +103,8 @@ Probe::Probe(const Chain& chain, std::span<const std::unique_ptr<kernels::Device
     std::vector<parallel::Programs> programs;
     for (size_t i = 0; i < devices.size(); ++i) {
         load(*graph_, plan_, int(i), *devices[i]);
-        programs.push_back(make_programs(placed_, int(i), options.bucket, devices[i]->kernels()));
+        programs.push_back(make_programs(placed_, int(i), options.bucket, devices[i]->kernels(),
+                                         devices[i]->copy()));
     }
     auto communicator = std::make_unique<parallel::HostCommunicator>(
         placed_, devices.size(), parallel::Wire::F32, !share_cores);

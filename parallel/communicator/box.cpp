@@ -75,20 +75,6 @@ void add_from_wire(Wire wire, const std::byte* from, float* to, int64_t count) {
     each_from_wire(wire, from, count, [to](int64_t i, float value) { to[i] += value; });
 }
 
-void gather_dense(const graph::View& view, const std::vector<int64_t>& extents, const float* from,
-                  float* to) {
-    if (extents.empty()) {
-        *to = *from;
-        return;
-    }
-    int64_t stride = view.strides.back();
-    each_row(extents, [&](const std::vector<int64_t>& index) {
-        int64_t at = 0;
-        for (size_t i = 0; i + 1 < extents.size(); ++i) at += index[i] * view.strides[i];
-        for (int64_t i = 0; i < extents.back(); ++i) *to++ = from[at + i * stride];
-    });
-}
-
 void place_range(const graph::View& range, const std::vector<int64_t>& range_extents,
                  const std::byte* from, const graph::View& whole, float* to) {
     if (range_extents.empty()) {

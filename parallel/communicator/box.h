@@ -21,9 +21,6 @@ void to_wire(Wire wire, const float* from, std::byte* to, int64_t count);
 void from_wire(Wire wire, const std::byte* from, float* to, int64_t count);
 void add_from_wire(Wire wire, const std::byte* from, float* to, int64_t count);
 
-// Copies a strided view into dense memory.
-void gather_dense(const graph::View& view, const std::vector<int64_t>& extents, const float* from,
-                  float* to);
 // Copies a dense local range into the dense whole of which it is a part.
 void place_range(const graph::View& range, const std::vector<int64_t>& range_extents,
                  const std::byte* from, const graph::View& whole, float* to);

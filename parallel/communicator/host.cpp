@@ -63,20 +63,21 @@ HostCommunicator::HostCommunicator(const Placed& placed, size_t devices, Wire wi
             points_[i] = std::make_unique<Point>(exchange);
 }
 
-void HostCommunicator::reserve(int device, int64_t sending_bytes, int64_t landing_bytes) {
-    Memory& memory = memory_[size_t(device)];
+void HostCommunicator::reserve(int number, kernels::Device& device, int64_t sending_bytes,
+                               int64_t landing_bytes) {
+    Memory& memory = memory_[size_t(number)];
     for (int slot : {0, 1}) {
-        memory.sending[slot] = allocate(sending_bytes);
+        memory.sending[slot] = device.exchange_memory(sending_bytes);
         if (wire_ != Wire::F32) memory.wire[slot] = allocate(sending_bytes);
     }
-    memory.landing = allocate(landing_bytes);
+    memory.landing = device.exchange_memory(landing_bytes);
 }
 
 std::byte* HostCommunicator::sending(int device, int slot) {
-    return memory_[size_t(device)].sending[slot].get();
+    return memory_[size_t(device)].sending[slot];
 }
 
-std::byte* HostCommunicator::landing(int device) { return memory_[size_t(device)].landing.get(); }
+std::byte* HostCommunicator::landing(int device) { return memory_[size_t(device)].landing; }
 
 HostCommunicator::Point& HostCommunicator::point(int exchange) {
     return *points_[size_t(exchange)];
@@ -100,10 +101,9 @@ void HostCommunicator::reuse(int exchange, uint32_t sequence) {
         consumed.wait(sequence + 1, spin_, poisoned_);
 }
 
-void HostCommunicator::run(int device, const Meeting& meeting, uint32_t sequence, Counts counts,
-                           std::byte* arena) {
+void HostCommunicator::run(int device, const Meeting& meeting, uint32_t sequence, Counts counts) {
     Point& here = point(meeting.exchange);
-    if (!meeting.sends.empty()) publish(here, device, meeting, sequence, counts, arena);
+    if (!meeting.sends.empty()) publish(here, device, meeting, sequence, counts);
     if (meeting.receives.empty()) return;
     for (Counter& published : here.published) published.wait(sequence + 1, spin_, poisoned_);
     for (size_t t = 0; t < meeting.receives.size(); ++t) {
@@ -116,23 +116,14 @@ void HostCommunicator::run(int device, const Meeting& meeting, uint32_t sequence
 }
 
 void HostCommunicator::publish(Point& point, int device, const Meeting& meeting, uint32_t sequence,
-                               Counts counts, std::byte* arena) {
+                               Counts counts) {
     int slot = int(sequence % 2);
-    for (size_t t = 0; t < meeting.sends.size(); ++t) {
-        const Operand& value = meeting.sends[t];
-        std::vector<int64_t> extents = live_extents(value.view, counts);
-        int64_t offset = value.offset;
-        if (meeting.staging[t] >= 0) {
-            offset = meeting.staging[t];
-            std::byte* base = value.where == Where::Arena     ? arena
-                              : value.where == Where::Landing ? landing(device)
-                                                              : sending(device, slot);
-            gather_dense(value.view, extents, reinterpret_cast<const float*>(base + value.offset),
-                         reinterpret_cast<float*>(sending(device, slot) + offset));
-        }
+    for (const Operand& value : meeting.sends) {
+        check(value.where == Where::Sending, "an exchange reads sending memory");
         if (wire(point) != Wire::F32)
-            to_wire(wire_, reinterpret_cast<const float*>(sending(device, slot) + offset),
-                    memory_[size_t(device)].wire[slot].get() + offset, product(extents));
+            to_wire(wire_, reinterpret_cast<const float*>(sending(device, slot) + value.offset),
+                    memory_[size_t(device)].wire[slot].get() + value.offset,
+                    product(live_extents(value.view, counts)));
     }
     size_t source = index_in(point.exchange->sources, device);
     point.offers[slot][source] = {&meeting, device};
@@ -142,9 +133,8 @@ void HostCommunicator::publish(Point& point, int device, const Meeting& meeting,
 const std::byte* HostCommunicator::offered(const Offer& offer, size_t t, int slot,
                                            Wire type) const {
     const Memory& memory = memory_[size_t(offer.device)];
-    const Meeting& meeting = *offer.meeting;
-    int64_t offset = meeting.staging[t] >= 0 ? meeting.staging[t] : meeting.sends[t].offset;
-    return (type == Wire::F32 ? memory.sending : memory.wire)[slot].get() + offset;
+    return (type == Wire::F32 ? memory.sending[slot] : memory.wire[slot].get()) +
+           offer.meeting->sends[t].offset;
 }
 
 void HostCommunicator::assemble(const Point& point, size_t t, int slot, Counts counts,

@@ -1,6 +1,6 @@
-// The communicator of devices that all reach one host memory: every source writes once, every
-// receiver reads once, contributions are added in rank order, so that all receivers get the same
-// bits and a repeated run gives them again.
+// The communicator of devices whose exchange memory all threads of this process reach: every source
+// writes once, every receiver reads once, contributions are added in rank order, so that all
+// receivers get the same bits and a repeated run gives them again.
 #pragma once
 
 #include <deque>
@@ -17,13 +17,13 @@ class HostCommunicator final : public Communicator {
     // `spin`: devices do not share cores.
     HostCommunicator(const Placed& placed, size_t devices, Wire wire, bool spin);
 
-    void reserve(int device, int64_t sending_bytes, int64_t landing_bytes) override;
+    void reserve(int number, kernels::Device& device, int64_t sending_bytes,
+                 int64_t landing_bytes) override;
     std::byte* sending(int device, int slot) override;
     std::byte* landing(int device) override;
     void begin(const Program& program, uint32_t sequence) override;
     void reuse(int exchange, uint32_t sequence) override;
-    void run(int device, const Meeting& meeting, uint32_t sequence, Counts counts,
-             std::byte* arena) override;
+    void run(int device, const Meeting& meeting, uint32_t sequence, Counts counts) override;
     void fetch(int exchange, uint32_t sequence, Counts counts, std::span<float> logits) override;
     void poison() override;
 
@@ -35,7 +35,8 @@ class HostCommunicator final : public Communicator {
     static Block allocate(int64_t bytes);
 
     struct Memory {
-        Block sending[2], wire[2], landing;
+        std::byte *sending[2] = {}, *landing = nullptr;  // of the device
+        Block wire[2];                                   // addends in the type of the wire
     };
     // What a source offers in one slot: valid once its counter has reached the sequence.
     struct Offer {
@@ -52,8 +53,8 @@ class HostCommunicator final : public Communicator {
 
     Point& point(int exchange);
     Wire wire(const Point& point) const;
-    void publish(Point& point, int device, const Meeting& meeting, uint32_t sequence, Counts counts,
-                 std::byte* arena);
+    void publish(Point& point, int device, const Meeting& meeting, uint32_t sequence,
+                 Counts counts);
     // Fills one receiver's copy of transfer `t`.
     void assemble(const Point& point, size_t t, int slot, Counts counts, const graph::View& full,
                   float* destination) const;

@@ -25,12 +25,10 @@ Group first(int devices) {
 TEST(Exchanges, all_reduce) {
     for (int devices = 1; devices <= 8; ++devices)
         for (Wire wire : wires)
-            for (bool strided : {false, true})
-                expect_exchanged({.kind = sum,
-                                  .sources = first(devices),
-                                  .receivers = first(devices),
-                                  .strided = strided,
-                                  .wire = wire});
+            expect_exchanged({.kind = sum,
+                              .sources = first(devices),
+                              .receivers = first(devices),
+                              .wire = wire});
 }
 
 TEST(Exchanges, reduce) {
@@ -43,25 +41,18 @@ TEST(Exchanges, reduce) {
 }
 
 TEST(Exchanges, all_gather) {
-    for (bool strided : {false, true}) {
-        expect_exchanged({.kind = place,
-                          .sources = {0, 1, 2},
-                          .receivers = {0, 1, 2},
-                          .bounds = {0, 1, 7, 10},
-                          .strided = strided});
-        expect_exchanged({.kind = place,
-                          .sources = {0, 1, 2},
-                          .receivers = {0, 1, 2, 3},
-                          .bounds = {0, 1, 2, 3},
-                          .along_middle = true,
-                          .strided = strided});
-        // Eight devices, most with one element.
-        expect_exchanged({.kind = place,
-                          .sources = first(8),
-                          .receivers = first(8),
-                          .bounds = {0, 1, 2, 3, 4, 5, 6, 9, 10},
-                          .strided = strided});
-    }
+    expect_exchanged(
+        {.kind = place, .sources = {0, 1, 2}, .receivers = {0, 1, 2}, .bounds = {0, 1, 7, 10}});
+    expect_exchanged({.kind = place,
+                      .sources = {0, 1, 2},
+                      .receivers = {0, 1, 2, 3},
+                      .bounds = {0, 1, 2, 3},
+                      .along_middle = true});
+    // Eight devices, most with one element.
+    expect_exchanged({.kind = place,
+                      .sources = first(8),
+                      .receivers = first(8),
+                      .bounds = {0, 1, 2, 3, 4, 5, 6, 9, 10}});
 }
 
 TEST(Exchanges, gather_with_empty_ranges) {
@@ -71,50 +62,37 @@ TEST(Exchanges, gather_with_empty_ranges) {
                       .sources = {1, 2},
                       .receivers = {0},
                       .bounds = {0, 3, 3},
-                      .along_middle = true,
-                      .strided = true});
+                      .along_middle = true});
 }
 
 TEST(Exchanges, send_and_broadcast) {
-    for (bool strided : {false, true}) {
-        expect_exchanged({.kind = place, .sources = {0}, .receivers = {1}, .strided = strided});
-        expect_exchanged(
-            {.kind = place, .sources = {2}, .receivers = {0, 1, 3, 4}, .strided = strided});
-        expect_exchanged({.kind = sum, .sources = {1}, .receivers = {0, 1, 2}, .strided = strided});
-    }
+    expect_exchanged({.kind = place, .sources = {0}, .receivers = {1}});
+    expect_exchanged({.kind = place, .sources = {2}, .receivers = {0, 1, 3, 4}});
+    expect_exchanged({.kind = sum, .sources = {1}, .receivers = {0, 1, 2}});
 }
 
 TEST(Exchanges, fetch) {
-    for (bool strided : {false, true}) {
-        expect_exchanged({.kind = place, .sources = {1}, .to_host = true, .strided = strided});
-        expect_exchanged({.kind = place,
-                          .sources = {0, 1, 2},
-                          .to_host = true,
-                          .bounds = {0, 1, 6, 10},
-                          .strided = strided,
-                          .wire = Wire::F16});
-    }
+    expect_exchanged({.kind = place, .sources = {1}, .to_host = true});
+    expect_exchanged({.kind = place,
+                      .sources = {0, 1, 2},
+                      .to_host = true,
+                      .bounds = {0, 1, 6, 10},
+                      .wire = Wire::F16});
 }
 
 // The wire's type is for addends: ranges and choices travel as they are.
 TEST(Exchanges, ids_are_never_rounded) {
-    for (Wire wire : wires)
-        for (bool strided : {false, true}) {
-            expect_exchanged({.kind = place,
-                              .sources = {0},
-                              .receivers = {1, 2},
-                              .ids = true,
-                              .strided = strided,
-                              .wire = wire});
-            expect_exchanged({.kind = place,
-                              .sources = {0, 1},
-                              .receivers = {0, 1},
-                              .bounds = {0, 2, 3},
-                              .along_middle = true,
-                              .ids = true,
-                              .strided = strided,
-                              .wire = wire});
-        }
+    for (Wire wire : wires) {
+        expect_exchanged(
+            {.kind = place, .sources = {0}, .receivers = {1, 2}, .ids = true, .wire = wire});
+        expect_exchanged({.kind = place,
+                          .sources = {0, 1},
+                          .receivers = {0, 1},
+                          .bounds = {0, 2, 3},
+                          .along_middle = true,
+                          .ids = true,
+                          .wire = wire});
+    }
 }
 
 TEST(Exchanges, several_values_in_one_message) {
@@ -130,7 +108,6 @@ TEST(Exchanges, several_values_in_one_message) {
                           .bounds = {0, 1, 3},
                           .along_middle = true,
                           .transfers = 2,
-                          .strided = true,
                           .wire = wire});
     }
 }

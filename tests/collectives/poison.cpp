@@ -2,11 +2,13 @@
 // not written to while others read it.
 #include <gtest/gtest.h>
 
+#include <deque>
 #include <functional>
 #include <thread>
 
 #include "gguf/error.h"
 #include "graph/ops.h"
+#include "kernels/reference/device.h"
 #include "parallel/communicator/host.h"
 #include "random.h"
 #include "watchdog.h"
@@ -36,7 +38,7 @@ struct Net {
         }
         communicator = std::make_unique<HostCommunicator>(placed, devices, Wire::F32, false);
         for (size_t device = 0; device < devices; ++device)
-            communicator->reserve(int(device), 1 << 16, 1 << 16);
+            communicator->reserve(int(device), memory.emplace_back("memory", 0), 1 << 16, 1 << 16);
     }
 
     Meeting meeting(int device, int number) const {
@@ -48,18 +50,14 @@ struct Net {
                                  .strides = {length, 1}}};
         Meeting meeting{.exchange = number};
         operand.where = Where::Sending;
-        if (contains(exchange.sources, device)) {
-            meeting.sends.push_back(operand);
-            meeting.staging.push_back(-1);
-        }
+        if (contains(exchange.sources, device)) meeting.sends.push_back(operand);
         operand.where = Where::Landing;
         if (contains(exchange.receivers, device)) meeting.receives.push_back(operand);
         return meeting;
     }
 
     void run(int device, int number, uint32_t round) {
-        communicator->run(device, meetings.at({device, number}), round, {.tokens = 1, .rows = 1},
-                          nullptr);
+        communicator->run(device, meetings.at({device, number}), round, {.tokens = 1, .rows = 1});
     }
 
     std::span<float> sending(int device, uint32_t round) const {
@@ -69,6 +67,7 @@ struct Net {
     graph::Graph graph;
     Placed placed{.graph = &graph};
     std::map<std::pair<int, int>, Meeting> meetings;  // stay where they are while others read
+    std::deque<kernels::ReferenceDevice> memory;
     std::unique_ptr<HostCommunicator> communicator;
     void prepare(size_t devices) {
         for (size_t device = 0; device < devices; ++device)
@@ -212,7 +211,7 @@ TEST(Poison, in_the_middle_ends_everyone) {
 
 TEST(Memory, that_is_not_there) {
     Net net({send}, 2);
-    EXPECT_THROW(net.communicator->reserve(0, int64_t(1) << 60, 0), Error);
+    EXPECT_THROW(net.communicator->reserve(0, net.memory[0], int64_t(1) << 60, 0), Error);
 }
 
 }  // namespace

@@ -5,10 +5,13 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <deque>
 #include <thread>
 
 #include "gguf/half.h"
 #include "graph/ops.h"
+#include "kernels/reference/device.h"
+#include "parallel/local.h"
 #include "parallel/memory.h"
 #include "watchdog.h"
 
@@ -61,7 +64,8 @@ class Runner {
         communicator_ =
             std::make_unique<HostCommunicator>(placed_, devices_, trial.wire, trial.spin);
         for (size_t device = 0; device < devices_; ++device)
-            communicator_->reserve(int(device), 1 << 16, 1 << 16);
+            communicator_->reserve(int(device), memory_.emplace_back("memory", 0), 1 << 16,
+                                   1 << 16);
     }
 
     void run() {
@@ -132,29 +136,20 @@ class Runner {
             operand.view.begins.push_back(range.begin);
             operand.view.extents.push_back(range.size());
         }
-        operand.view.strides = dense(operand.view.extents);
+        operand.view.strides = dense_strides(operand.view.extents);
         return operand;
-    }
-
-    static std::vector<int64_t> dense(const std::vector<int64_t>& extents) {
-        std::vector<int64_t> strides(extents.size(), 1);
-        for (size_t i = extents.size(); i-- > 1;) strides[i - 1] = strides[i] * extents[i];
-        return strides;
     }
 
     void lay_out(int device) {
         Meeting& meeting = meetings_[size_t(device)];
         meeting.exchange = 0;
-        int64_t sending = 64, landing = 128, arena = 0;
+        int64_t sending = 64, landing = 128;
         for (int t = 0; t < trial_.transfers; ++t) {
             if (contains(trial_.sources, device)) {
                 Operand from = operand(device, t, false);
-                from.where = trial_.strided ? Where::Arena : Where::Sending;
-                from.offset = trial_.strided ? arena : sending;
-                if (trial_.strided) from.view.strides = {127, 41, 2};
-                meeting.staging.push_back(trial_.strided ? sending : -1);
+                from.where = Where::Sending;
+                from.offset = sending;
                 meeting.sends.push_back(from);
-                arena += 4 * 127 * bucket;
                 sending += aligned(bucket * middle_extent * (last_extent + t) * 4);
             }
             if (contains(trial_.receivers, device)) {
@@ -178,14 +173,13 @@ class Runner {
         if (meeting.sends.empty() && meeting.receives.empty()) return;
         Program program{.device = device, .bucket = bucket};
         program.items.emplace_back(meeting);
-        std::vector<std::byte> arena(4 * 127 * bucket * size_t(trial_.transfers));
         Random random(trial_.seed + uint64_t(device));
         for (uint32_t round = 0; round < uint32_t(trial_.rounds); ++round) {
             communicator_->begin(program, round);
             rest(random);
             for (size_t t = 0; t < meeting.sends.size(); ++t)
-                write(device, meeting.sends[t], int(t), round, arena);
-            communicator_->run(device, meeting, round, counts(round), arena.data());
+                write(device, meeting.sends[t], int(t), round);
+            communicator_->run(device, meeting, round, counts(round));
             rest(random);
             for (size_t t = 0; t < meeting.receives.size(); ++t) {
                 auto* landed = reinterpret_cast<const float*>(communicator_->landing(device) +
@@ -198,12 +192,10 @@ class Runner {
     }
 
     // Puts the source's range or addend where a launch would have left it.
-    void write(int device, const Operand& to, int t, uint32_t round,
-               std::vector<std::byte>& arena) const {
+    void write(int device, const Operand& to, int t, uint32_t round) const {
         std::vector<float> all = contribution(device, round, t);
-        std::byte* base =
-            trial_.strided ? arena.data() : communicator_->sending(device, int(round % 2));
-        auto* data = reinterpret_cast<float*>(base + to.offset);
+        std::byte* slot = communicator_->sending(device, int(round % 2));
+        auto* data = reinterpret_cast<float*>(slot + to.offset);
         const std::vector<int64_t>&begins = to.view.begins, &extents = to.view.extents;
         for (int64_t token = 0; token < count(counts(round)); ++token)
             for (int64_t i = 0; i < extents[1]; ++i)
@@ -223,6 +215,7 @@ class Runner {
     std::vector<int> values_;
     std::vector<Partition> partitions_;  // of the transfers
     std::vector<Meeting> meetings_;      // of the devices
+    std::deque<kernels::ReferenceDevice> memory_;
     std::unique_ptr<HostCommunicator> communicator_;
 };
 

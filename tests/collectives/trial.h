@@ -19,9 +19,8 @@ struct Trial {
     std::vector<int64_t> bounds;
     bool along_middle = false;
     int transfers = 1;
-    bool ids = false;      // bit patterns that are no numbers
-    bool strided = false;  // the values lie scattered in the arena and are copied out first
-    bool sleeps = false;   // everyone is late now and then
+    bool ids = false;     // bit patterns that are no numbers
+    bool sleeps = false;  // everyone is late now and then
     bool spin = false;
     parallel::Wire wire = parallel::Wire::F32;
     int rounds = 6;

@@ -65,7 +65,8 @@ std::vector<float> SmallModel::run(std::unique_ptr<kernels::Device> device,
                         std::byte*) { return stored.bytes.data() + row * stored.row_bytes; }},
             progress);
     }
-    std::vector<Programs> programs{make_programs(placed, 0, most, device->kernels())};
+    std::vector<Programs> programs{
+        make_programs(placed, 0, most, device->kernels(), device->copy())};
     std::vector<std::unique_ptr<kernels::Device>> devices;
     devices.push_back(std::move(device));
     Executor executor(placed, devices, std::move(programs),

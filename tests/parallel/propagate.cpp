@@ -187,7 +187,7 @@ TEST(Propagate, a_sum_of_addends_stays_one) {
         << to_string(placed);
     auto adds = [&](int device) {
         size_t found = 0;
-        for (const auto& item : project(placed, device, Stage::Body, 8, {}, {}).items)
+        for (const auto& item : project(placed, device, Stage::Body, 8, {}, nullptr, {}).items)
             if (auto* segment = std::get_if<Segment>(&item))
                 for (const kernels::Launch& launch : segment->launches)
                     found += launch.operations[0].node->op->name == "add";
@@ -255,7 +255,7 @@ TEST(Propagate, an_empty_range_launches_nothing) {
         Planned planned =
             plan_fixture(name, equal_devices(3), {.mode = "tensor", .ratio = {1, 0, 2}});
         for (Stage stage : {Stage::Body, Stage::Head}) {
-            Program program = project(planned.placed, 1, stage, 8, {}, {});
+            Program program = project(planned.placed, 1, stage, 8, {}, nullptr, {});
             for (const auto& item : program.items) {
                 if (auto* segment = std::get_if<Segment>(&item)) {
                     for (const kernels::Launch& launch : segment->launches)

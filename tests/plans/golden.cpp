@@ -29,7 +29,7 @@ std::string plans_of(const std::string& model) {
                                              {.mode = mode, .bucket = 512, .context = 4096});
                 std::vector<Programs> programs;
                 for (size_t i = 0; i < devices; ++i)
-                    programs.push_back(make_programs(planned.placed, int(i), 512, {}));
+                    programs.push_back(make_programs(planned.placed, int(i), 512, {}, nullptr));
                 text += "\n== -sm " + mode + ", " + std::to_string(devices) +
                         (devices == 1 ? " device\n" : " devices\n");
                 text += to_string(report_plan(*planned.graph, planned.plan, planned.placed,

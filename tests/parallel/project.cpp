@@ -1,0 +1,101 @@
+// What programs hand to exchanges.
+#include "parallel/project.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "graph/ops.h"
+#include "parallel/local.h"
+#include "planned.h"
+
+namespace tandem::parallel {
+namespace {
+
+using kernels::Launch;
+using kernels::Operand;
+using kernels::Where;
+
+const kernels::Kernel copy{.name = "copy"};
+
+// Every send lies dense in Sending memory; what does not come to lie there by itself is copied by
+// the last launches before the exchange. Gives the number of copies.
+size_t expect_sends(const Program& program) {
+    size_t all = 0;
+    std::vector<Operand> copied;  // since the last exchange
+    for (const auto& item : program.items) {
+        if (auto* segment = std::get_if<Segment>(&item)) {
+            for (const Launch& launch : segment->launches) {
+                if (launch.kernel == &copy)
+                    copied.push_back(launch.operations[0].output);
+                else
+                    EXPECT_TRUE(copied.empty()) << "a launch after copies";
+            }
+            continue;
+        }
+        const Meeting& meeting = std::get<Meeting>(item);
+        for (const Operand& send : meeting.sends) {
+            EXPECT_EQ(send.where, Where::Sending);
+            EXPECT_EQ(send.view.strides, dense_strides(send.view.extents));
+        }
+        for (const Operand& to : copied)
+            EXPECT_TRUE(
+                std::any_of(meeting.sends.begin(), meeting.sends.end(), [&](const Operand& send) {
+                    return send.offset == to.offset && send.view.extents == to.view.extents;
+                }));
+        all += copied.size();
+        copied.clear();
+    }
+    EXPECT_TRUE(copied.empty()) << "copies for no exchange";
+    return all;
+}
+
+size_t expect_sends(const Programs& programs) {
+    size_t copies = 0;
+    for (const Program& program : programs.body) copies += expect_sends(program);
+    for (const Program& program : programs.head) copies += expect_sends(program);
+    return copies;
+}
+
+TEST(Project, sends_lie_dense_in_sending_memory) {
+    for (const char* name : {"llama-yarn-bf16", "qwen3moe", "kimi-linear", "deepseek2-lite"})
+        for (const char* mode : {"layer", "tensor", "graph"}) {
+            test::Planned planned =
+                test::plan_fixture(name, test::equal_devices(3), {.mode = mode});
+            for (int device : {0, 1, 2})
+                expect_sends(make_programs(planned.placed, device, 8, {}, &copy));
+        }
+}
+
+// The sum of two branches, of which the second device has one: its addend lies under another name,
+// or where the body leaves it for the head.
+TEST(Project, sends_that_lie_elsewhere_are_copied) {
+    for (bool crosses : {false, true}) {
+        auto graph = std::make_unique<graph::Graph>();
+        graph::Axis embd = graph->axis("embd", 4), vocab = graph->axis("vocab", 3);
+        graph::Axis one = graph->axis("a.ffn", 5), two = graph->axis("b.ffn", 1);
+        auto weight = [&](const char* name, graph::Shape rows, graph::Shape columns) {
+            return graph->weight(name, gguf::DType::F32, rows, columns, {.tensor = name});
+        };
+        graph::Tensor x = embed(weight("table", {vocab}, {embd}), graph->input("ids"));
+        graph::Tensor a =
+            linear(linear(x, weight("a.up", {one}, {embd})), weight("a.down", {embd}, {one}));
+        graph::Tensor b =
+            linear(linear(x, weight("b.up", {two}, {embd})), weight("b.down", {embd}, {two}));
+        graph::Tensor sum = add(a, b), norm = weight("norm", {embd}, {});
+        graph->begin_layer(0);
+        if (!crosses) sum = rms_norm(sum, norm, 1e-6);
+        graph->begin_head();
+        if (crosses) sum = rms_norm(sum, norm, 1e-6);
+        graph->set_result(select_rows(sum, graph->input("rows")));
+        test::Planned planned =
+            test::plan_on(std::move(graph), test::equal_devices(2), {.mode = "tensor"});
+        Programs programs = make_programs(planned.placed, 1, 1, {}, &copy);
+        EXPECT_EQ(expect_sends(programs), crosses ? programs.head.size() : 1u);
+        // On a device that only a table knows, the copies are launches without a kernel.
+        EXPECT_EQ(expect_sends(make_programs(planned.placed, 1, 1, {}, nullptr)), 0u);
+    }
+}
+
+}  // namespace
+}  // namespace tandem::parallel
