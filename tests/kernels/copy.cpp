@@ -4,9 +4,9 @@
 
 #include <cstring>
 
-#include "graph/graph.h"
 #include "kernels/cpu/device.h"
 #include "kernels/reference/device.h"
+#include "kernels/small_model.h"
 #include "random.h"
 
 namespace tandem {
@@ -90,6 +90,33 @@ TEST(Copy, makes_any_strides_dense) {
                 expect_copied(*device, {live}, {7}, count);
                 expect_copied(*device, {few, many}, {23, 1}, count);
             }
+}
+
+// The second device has one of two branches: their sum is that one under another name, which no
+// launch of the sum writes to where others read.
+TEST(Copy, brings_values_to_exchanges) {
+    test::SmallModel model;
+    graph::Axis embd = model.axis("embd", 64);
+    graph::Axis one = model.axis("a.ffn", 5), two = model.axis("b.ffn", 1);
+    auto weight = [&](const char* name, const graph::Shape& rows, const graph::Shape& columns) {
+        return model.weight(name, gguf::DType::F32, rows, columns);
+    };
+    graph::Tensor x = model.activation("x", {embd});
+    graph::Tensor a =
+        linear(linear(x, weight("a.up", {one}, {embd})), weight("a.down", {embd}, {one}));
+    graph::Tensor b =
+        linear(linear(x, weight("b.up", {two}, {embd})), weight("b.down", {embd}, {two}));
+    model.finish(rms_norm(add(a, b), weight("norm", {embd}, {}), 1e-6));
+    std::vector<graph::StepInputs> steps{test::random_step(0, 9), test::random_step(9, 1)};
+    auto expected = model.run(std::make_unique<kernels::ReferenceDevice>("reference", 0), steps);
+    for (auto [first, second] : {std::pair{0, 0}, {1, 1}, {0, 2}, {2, 0}}) {
+        Devices devices;
+        devices.push_back(std::move(all_devices()[size_t(first)]));
+        devices.push_back(std::move(all_devices()[size_t(second)]));
+        auto found = model.run(std::move(devices), "tensor", steps);
+        ASSERT_EQ(found.size(), expected.size());
+        for (size_t i = 0; i < found.size(); ++i) ASSERT_NEAR(found[i], expected[i], 1e-4) << i;
+    }
 }
 
 TEST(ExchangeMemory, is_aligned_and_everyones_own) {

@@ -4,7 +4,9 @@
 
 #include "parallel/communicator/host.h"
 #include "parallel/executor.h"
+#include "parallel/local.h"
 #include "parallel/propagate.h"
+#include "parallel/slice.h"
 
 namespace tandem::test {
 
@@ -21,7 +23,10 @@ Tensor SmallModel::weight(const std::string& name, gguf::DType dtype, const Shap
         stored.bytes.resize(at + size_t(stored.row_bytes));
         gguf::encode_row(dtype, values, &stored.bytes[at]);
     }
-    Tensor tensor = graph.weight(name, dtype, rows, columns, {.tensor = name});
+    std::vector<int64_t> extents;
+    for (Axis axis : rows) extents.push_back(axis->extent);
+    Tensor tensor = graph.weight(name, dtype, rows, columns,
+                                 {.tensor = name, .strides = parallel::dense_strides(extents)});
     stored_[tensor.value] = std::move(stored);
     return tensor;
 }
@@ -38,39 +43,62 @@ void SmallModel::finish(Tensor y) {
     graph.set_result(y);
 }
 
-std::vector<float> SmallModel::run(std::unique_ptr<kernels::Device> device,
-                                   const std::vector<graph::StepInputs>& steps) const {
-    using namespace parallel;
-    int64_t most = 1;
-    for (const auto& step : steps) most = std::max(most, step.tokens());
-    DeviceTable table{.devices = {{.name = "one", .device = device.get()}}, .links = {{Link{}}}};
-    Plan plan = make_plan(graph, table, {.mode = "none", .bucket = most});
-    Placed placed = propagate(graph, plan, table);
+void SmallModel::load(const parallel::Plan& plan, int number, kernels::Device& device) const {
     std::atomic<int64_t> progress = 0;
     for (size_t i = 0; i < graph.values().size(); ++i) {
         const graph::Value& value = graph.value(int(i));
-        LocalSize size = local_size(value, plan.anchors[i], 0);
-        if (value.kind == graph::Kind::State)
-            device->make_state(int(i), value.dtype, size.rows, size.columns);
-        if (value.kind != graph::Kind::Weight) continue;
-        const Stored& stored = stored_.at(int(i));
-        device->load_weight(
+        const parallel::Placement& anchor = plan.anchors[i];
+        if (value.kind != graph::Kind::Weight && value.kind != graph::Kind::State) continue;
+        parallel::LocalSize size = local_size(value, anchor, number);
+        if (size.rows == 0) continue;
+        if (value.kind == graph::Kind::State) {
+            device.make_state(int(i), value.dtype, size.matrices * size.rows, size.columns);
+            continue;
+        }
+        parallel::Slice slice(value, anchor, number, stored_.at(int(i)).bytes);
+        device.load_weight(
             int(i),
             {.dtype = value.dtype,
              .use = value.use,
              .matrices = size.matrices,
              .rows = size.rows,
              .columns = size.columns,
-             .row = [&](int64_t row,
-                        std::byte*) { return stored.bytes.data() + row * stored.row_bytes; }},
+             .row = [&](int64_t row, std::byte* scratch) { return slice.row(row, scratch); }},
             progress);
     }
-    std::vector<Programs> programs{
-        make_programs(placed, 0, most, device->kernels(), device->copy())};
+}
+
+std::vector<float> SmallModel::run(std::unique_ptr<kernels::Device> device,
+                                   const std::vector<graph::StepInputs>& steps) const {
     std::vector<std::unique_ptr<kernels::Device>> devices;
     devices.push_back(std::move(device));
+    return run(std::move(devices), "none", steps);
+}
+
+std::vector<float> SmallModel::run(std::vector<std::unique_ptr<kernels::Device>> devices,
+                                   const std::string& mode,
+                                   const std::vector<graph::StepInputs>& steps) const {
+    using namespace parallel;
+    int64_t most = 1;
+    for (const auto& step : steps) most = std::max(most, step.tokens());
+    DeviceTable table;
+    for (const auto& device : devices)
+        table.devices.push_back({.name = device->description().name,
+                                 .rounding = device->description().rounding,
+                                 .device = device.get()});
+    table.links.assign(devices.size(), std::vector<Link>(devices.size()));
+    Plan plan = make_plan(graph, table, {.mode = mode, .bucket = most});
+    Placed placed = propagate(graph, plan, table);
+    std::vector<Programs> programs;
+    for (size_t i = 0; i < devices.size(); ++i) {
+        load(plan, int(i), *devices[i]);
+        programs.push_back(
+            make_programs(placed, int(i), most, devices[i]->kernels(), devices[i]->copy()));
+    }
+    bool spin = devices.size() == 1;
     Executor executor(placed, devices, std::move(programs),
-                      std::make_unique<HostCommunicator>(placed, 1, Wire::F32, true), most);
+                      std::make_unique<HostCommunicator>(placed, devices.size(), Wire::F32, spin),
+                      most);
     std::vector<float> result;
     for (const auto& step : steps)
         executor.wait(executor.submit(step), [&](int64_t, std::span<const float> rows) {

@@ -1,4 +1,5 @@
-// A model of a few nodes with random weights, run on one device: what kernels are compared on.
+// A model of a few nodes with random weights, run on one device or several: what kernels are
+// compared on.
 #pragma once
 
 #include <functional>
@@ -10,6 +11,7 @@
 #include "graph/ops.h"
 #include "graph/step.h"
 #include "kernels/device.h"
+#include "parallel/plan.h"
 
 namespace tandem::test {
 
@@ -34,6 +36,10 @@ class SmallModel {
     // The result on a device that holds all of it. Steps run one after another.
     std::vector<float> run(std::unique_ptr<kernels::Device> device,
                            const std::vector<graph::StepInputs>& steps) const;
+    // The result on devices among which it is split by `mode`.
+    std::vector<float> run(std::vector<std::unique_ptr<kernels::Device>> devices,
+                           const std::string& mode,
+                           const std::vector<graph::StepInputs>& steps) const;
 
     static constexpr int64_t ids = 97;  // rows of activation tables
 
@@ -43,6 +49,8 @@ class SmallModel {
         int64_t row_bytes;
         std::vector<std::byte> bytes;
     };
+    void load(const parallel::Plan& plan, int number, kernels::Device& device) const;
+
     std::map<int, Stored> stored_;  // by value
     unsigned seed_ = 1;
 };
