@@ -9,6 +9,8 @@
 //     decode_<type>(row, blocks, block, part, a, b)
 //                         the elements of these runs: `row` is the row's address, `blocks` how many
 //                         blocks it has, which tells where its planes begin
+#ifndef PLANES_GLSL
+#define PLANES_GLSL
 #include "memory.glsl"
 
 uint plane_bytes(uint blocks, uint bytes) { return (blocks * bytes + 15u) & ~15u; }
@@ -29,3 +31,5 @@ vec4 signed_bytes_of(uint word) {
     int bits = int(word);
     return vec4(bits << 24 >> 24, bits << 16 >> 24, bits << 8 >> 24, bits >> 24);
 }
+
+#endif
