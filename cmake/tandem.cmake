@@ -1,9 +1,12 @@
-# tandem_library(NAME SEES folder-or-header...)
+# tandem_library(NAME SEES folder-or-header... [WITHOUT subfolder])
 # One static library from every source below NAME/. It is compiled against a folder of links to its
 # own folder and to what SEES names, so that an include against the order does not compile.
 function(tandem_library name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SEES")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "WITHOUT" "SEES")
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${name}/*.cpp)
+  if(arg_WITHOUT)
+    list(FILTER sources EXCLUDE REGEX "/${name}/${arg_WITHOUT}/")
+  endif()
   list(FILTER sources EXCLUDE REGEX "/(fuzz|main)\\.cpp$")
   list(FILTER sources EXCLUDE REGEX "/isa/[^/]*\\.cpp$")
   if(NOT sources)

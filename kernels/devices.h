@@ -1,5 +1,5 @@
-// Devices by name: "reference", "cpu" (all cores), "cpu:0", "cpu:0-3". A name may be repeated, or
-// cores divided, to make several devices of one machine.
+// Devices by name: "reference", "cpu" (all cores), "cpu:0", "cpu:0-3", "vulkan0", "vulkan1" (in any
+// case). A name may be repeated, or cores divided, to make several devices of one machine.
 #pragma once
 
 #include <memory>
@@ -9,6 +9,9 @@
 #include "kernels/device.h"
 
 namespace tandem::kernels {
+
+// The names of the devices that a model runs on where nobody says: the GPUs, or else the CPU.
+std::vector<std::string> usual_devices();
 
 // `threads` bounds the team of each CPU device; 0: one thread per core of its set. Free memory of
 // the host is divided among its devices. Throws Error naming the devices that exist.

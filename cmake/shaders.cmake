@@ -1,0 +1,49 @@
+# tandem_shaders(LIBRARY FOLDER folder)
+# Compiles every FOLDER/*.comp to SPIR-V, and every FOLDER/typed/*.comp once for each type of
+# FOLDER/blocks (a file that defines block_<its name>), and adds a table of them all to the library.
+# A typed shader includes "type.glsl", which gives the decoder of its type plain names.
+function(tandem_shaders library)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "FOLDER" "")
+  find_program(GLSLANG_VALIDATOR glslangValidator REQUIRED)
+  set(sources ${CMAKE_SOURCE_DIR}/${arg_FOLDER})
+  set(built ${CMAKE_BINARY_DIR}/shaders)
+  file(GLOB_RECURSE included CONFIGURE_DEPENDS ${sources}/*.glsl)
+
+  function(compile name file)
+    string(MAKE_C_IDENTIFIER shader_${name} symbol)
+    set(header ${built}/${name}.h)
+    set(folders ${ARGN})
+    list(TRANSFORM folders PREPEND -I)
+    # A change of any included file compiles all anew; they are many, but small.
+    add_custom_command(OUTPUT ${header}
+      COMMAND ${GLSLANG_VALIDATOR} -V --target-env vulkan1.2 --quiet -I${sources} ${folders}
+              --vn ${symbol} -o ${header} ${file}
+      DEPENDS ${file} ${included} COMMENT "Shader ${name}" VERBATIM)
+    set(headers ${headers} ${header} PARENT_SCOPE)
+    set(includes "${includes}#include \"${header}\"\n" PARENT_SCOPE)
+    set(entries "${entries}    {\"${name}\", ${symbol}},\n" PARENT_SCOPE)
+  endfunction()
+
+  file(GLOB plain CONFIGURE_DEPENDS ${sources}/*.comp)
+  foreach(file ${plain})
+    get_filename_component(name ${file} NAME_WE)
+    compile(${name} ${file})
+  endforeach()
+  file(GLOB typed CONFIGURE_DEPENDS ${sources}/typed/*.comp)
+  file(GLOB blocks CONFIGURE_DEPENDS ${sources}/blocks/*.glsl)
+  foreach(block ${blocks})
+    get_filename_component(type ${block} NAME_WE)
+    file(STRINGS ${block} definition REGEX "^const uint block_${type} = ")
+    if(NOT definition)
+      continue()
+    endif()
+    configure_file(${CMAKE_SOURCE_DIR}/cmake/type.glsl.in ${built}/types/${type}/type.glsl @ONLY)
+    foreach(file ${typed})
+      get_filename_component(name ${file} NAME_WE)
+      compile(${name}.${type} ${file} ${built}/types/${type})
+    endforeach()
+  endforeach()
+  configure_file(${CMAKE_SOURCE_DIR}/cmake/shader_table.cpp.in ${built}/table.cpp @ONLY)
+  set_source_files_properties(${built}/table.cpp PROPERTIES OBJECT_DEPENDS "${headers}")
+  target_sources(${library} PRIVATE ${built}/table.cpp)
+endfunction()

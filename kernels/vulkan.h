@@ -1,0 +1,38 @@
+// The GPUs of this machine, and other Vulkan devices, as they are seen from outside kernels/vulkan.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "kernels/device.h"
+
+namespace tandem::kernels {
+
+struct VulkanAdapter {
+    std::string name;      // "NVIDIA H100 PCIe"
+    std::string driver;    // "NVIDIA 550.54.14"
+    std::string features;  // what the kernels make use of
+    std::string missing;   // what they need and the driver lacks; empty: it can be used
+    int64_t total_bytes = 0, free_bytes = 0;
+    bool software = false;  // computes on the CPU
+};
+
+struct VulkanAdapters {
+    std::vector<VulkanAdapter> list;  // vulkan0, vulkan1, ...
+    std::string absence;              // why there are none
+};
+
+// Never throws: a machine without a loader or a driver has none.
+VulkanAdapters vulkan_adapters();
+
+struct VulkanOptions {
+    std::string name;  // as the user wrote it
+    int adapter = 0;   // number in the list
+    int sharers = 1;   // devices of the run that are made of the same adapter
+};
+
+// A logical device of its own. Throws Error where it cannot be made.
+std::unique_ptr<Device> make_vulkan_device(const VulkanOptions& options);
+
+}  // namespace tandem::kernels

@@ -1,0 +1,165 @@
+#include "kernels/vulkan/adapter.h"
+
+#include <algorithm>
+
+#include "gguf/error.h"
+
+namespace tandem::kernels::vulkan {
+
+namespace {
+
+constexpr uint32_t least_version = VK_API_VERSION_1_2;
+
+std::optional<uint32_t> compute_family(const vk::raii::PhysicalDevice& adapter) {
+    const auto families = adapter.getQueueFamilyProperties();
+    for (uint32_t i = 0; i < families.size(); ++i)
+        if (families[i].queueFlags & vk::QueueFlagBits::eCompute) return i;
+    return {};
+}
+
+// What the kernels cannot do without, by the names of the specification.
+std::string missing_of(const vk::raii::PhysicalDevice& adapter) {
+    if (adapter.getProperties().apiVersion < least_version) return "Vulkan 1.2";
+    if (!compute_family(adapter)) return "a queue that computes";
+    auto chain = adapter.getFeatures2<vk::PhysicalDeviceFeatures2, vk::PhysicalDeviceVulkan12Features>();
+    if (!chain.get<vk::PhysicalDeviceFeatures2>().features.shaderInt64) return "shaderInt64";
+    const auto& features = chain.get<vk::PhysicalDeviceVulkan12Features>();
+    if (!features.bufferDeviceAddress) return "bufferDeviceAddress";
+    if (!features.timelineSemaphore) return "timelineSemaphore";
+    if (adapter.getProperties().limits.maxComputeSharedMemorySize < shared_bytes)
+        return "32 KiB of memory for a workgroup";
+    const auto subgroup = adapter
+                              .getProperties2<vk::PhysicalDeviceProperties2,
+                                              vk::PhysicalDeviceSubgroupProperties>()
+                              .get<vk::PhysicalDeviceSubgroupProperties>();
+    if (!(subgroup.supportedOperations & vk::SubgroupFeatureFlagBits::eArithmetic))
+        return "subgroup arithmetic";
+    return {};
+}
+
+bool has_extension(const vk::raii::PhysicalDevice& adapter, std::string_view name) {
+    for (const vk::ExtensionProperties& extension : adapter.enumerateDeviceExtensionProperties())
+        if (name == extension.extensionName.data()) return true;
+    return false;
+}
+
+// Of the largest heap of the device's own: size, and what is free of it where the driver says so.
+std::pair<int64_t, int64_t> memory_of(const vk::raii::PhysicalDevice& adapter, bool budget) {
+    // Without the extension the driver leaves the second part as it is.
+    const auto chain =
+        adapter.getMemoryProperties2<vk::PhysicalDeviceMemoryProperties2,
+                                     vk::PhysicalDeviceMemoryBudgetPropertiesEXT>();
+    const auto& heaps = chain.get<vk::PhysicalDeviceMemoryProperties2>().memoryProperties;
+    const auto& budgets = chain.get<vk::PhysicalDeviceMemoryBudgetPropertiesEXT>();
+    int64_t total = 0, free = 0;
+    for (uint32_t i = 0; i < heaps.memoryHeapCount; ++i) {
+        const auto size = int64_t(heaps.memoryHeaps[i].size);
+        if (!(heaps.memoryHeaps[i].flags & vk::MemoryHeapFlagBits::eDeviceLocal) || size < total)
+            continue;
+        total = size;
+        free = budget ? std::max<int64_t>(
+                            0, int64_t(budgets.heapBudget[i]) - int64_t(budgets.heapUsage[i]))
+                      : size;
+    }
+    return {total, free};
+}
+
+std::string text_of(const Features& features) {
+    std::string text = "subgroups of " + std::to_string(features.subgroup);
+    if (features.half) text += ", fp16";
+    return text;
+}
+
+}  // namespace
+
+vk::raii::Instance make_instance(const vk::raii::Context& loader) {
+    const vk::ApplicationInfo application{.pApplicationName = "tandem", .apiVersion = least_version};
+    return {loader, {.pApplicationInfo = &application}};
+}
+
+AdapterFacts facts_of(const vk::raii::PhysicalDevice& adapter) {
+    AdapterFacts facts;
+    VulkanAdapter& seen = facts.adapter;
+    const vk::PhysicalDeviceProperties properties = adapter.getProperties();
+    seen.name = properties.deviceName.data();
+    seen.software = properties.deviceType == vk::PhysicalDeviceType::eCpu;
+    seen.missing = missing_of(adapter);
+    if (!seen.missing.empty()) return facts;
+    const auto chain =
+        adapter.getProperties2<vk::PhysicalDeviceProperties2, vk::PhysicalDeviceDriverProperties,
+                               vk::PhysicalDeviceSubgroupProperties>();
+    const auto& driver = chain.get<vk::PhysicalDeviceDriverProperties>();
+    seen.driver = std::string(driver.driverName.data()) + " " + driver.driverInfo.data();
+    facts.budget = has_extension(adapter, VK_EXT_MEMORY_BUDGET_EXTENSION_NAME);
+    std::tie(seen.total_bytes, seen.free_bytes) = memory_of(adapter, facts.budget);
+    facts.queue_family = *compute_family(adapter);
+    const auto offered =
+        adapter.getFeatures2<vk::PhysicalDeviceFeatures2, vk::PhysicalDeviceVulkan12Features>();
+    facts.features = {
+        .subgroup = int(chain.get<vk::PhysicalDeviceSubgroupProperties>().subgroupSize),
+        .most_invocations = int(properties.limits.maxComputeWorkGroupInvocations),
+        .half = bool(offered.get<vk::PhysicalDeviceVulkan12Features>().shaderFloat16)};
+    seen.features = text_of(facts.features);
+    return facts;
+}
+
+vk::raii::Device make_device(const vk::raii::PhysicalDevice& adapter, const AdapterFacts& facts) {
+    const float priority = 1;
+    const vk::DeviceQueueCreateInfo queue{.queueFamilyIndex = facts.queue_family,
+                                          .queueCount = 1,
+                                          .pQueuePriorities = &priority};
+    vk::PhysicalDeviceVulkan12Features features12{.shaderFloat16 = facts.features.half,
+                                                  .timelineSemaphore = true,
+                                                  .bufferDeviceAddress = true};
+    const vk::PhysicalDeviceFeatures features{.shaderInt64 = true};
+    std::vector<const char*> extensions;
+    if (facts.budget) extensions.push_back(VK_EXT_MEMORY_BUDGET_EXTENSION_NAME);
+    return {adapter,
+            {.pNext = &features12,
+             .queueCreateInfoCount = 1,
+             .pQueueCreateInfos = &queue,
+             .enabledExtensionCount = uint32_t(extensions.size()),
+             .ppEnabledExtensionNames = extensions.data(),
+             .pEnabledFeatures = &features}};
+}
+
+void rethrow(const std::string& device, const char* doing) {
+    const std::string what = "device " + device + ": " + doing + ": ";
+    try {
+        throw;
+    } catch (const vk::DeviceLostError&) {
+        throw Error(what + "the device was lost (the driver reset it or it was removed); run again");
+    } catch (const vk::OutOfDeviceMemoryError&) {
+        throw Error(what + "out of device memory; use a smaller model, a shorter context or more devices");
+    } catch (const vk::OutOfHostMemoryError&) {
+        throw Error(what + "out of host memory");
+    } catch (const vk::SystemError& error) {
+        throw Error(what + error.what());
+    }
+}
+
+}  // namespace tandem::kernels::vulkan
+
+namespace tandem::kernels {
+
+using namespace vulkan;
+
+VulkanAdapters vulkan_adapters() {
+    VulkanAdapters found;
+    try {
+        const vk::raii::Context loader;
+        const vk::raii::Instance instance = make_instance(loader);
+        for (const auto& adapter : vk::raii::PhysicalDevices(instance))
+            found.list.push_back(facts_of(adapter).adapter);
+        if (found.list.empty()) found.absence = "the Vulkan drivers know no device";
+    } catch (const vk::IncompatibleDriverError&) {
+        found.absence = "no Vulkan driver is installed";
+    } catch (const vk::SystemError& error) {
+        found.absence = std::string("the Vulkan loader failed: ") + error.what();
+    } catch (const std::runtime_error&) {
+        found.absence = "no Vulkan loader (libvulkan.so.1) is installed";
+    }
+    return found;
+}
+
+}  // namespace tandem::kernels

@@ -1,0 +1,35 @@
+// What an adapter is and can do.
+#pragma once
+
+#include "kernels/vulkan/raii.h"
+#include "kernels/vulkan/site.h"
+#include "kernels/vulkan.h"
+
+namespace tandem::kernels::vulkan {
+
+struct AdapterFacts {
+    VulkanAdapter adapter;
+    Features features;
+    uint32_t queue_family = 0;
+    bool budget = false;  // the driver says how much memory is free
+};
+
+vk::raii::Instance make_instance(const vk::raii::Context& loader);
+AdapterFacts facts_of(const vk::raii::PhysicalDevice& adapter);
+vk::raii::Device make_device(const vk::raii::PhysicalDevice& adapter, const AdapterFacts& facts);
+
+// Called where an exception of the driver was caught: throws an Error in its place, which says what
+// `device` could not do, and what would help.
+[[noreturn]] void rethrow(const std::string& device, const char* doing);
+
+// Runs `action`; exceptions of the driver become Errors.
+template <typename Action>
+auto guarded(const std::string& device, const char* doing, Action action) {
+    try {
+        return action();
+    } catch (const vk::SystemError&) {
+        rethrow(device, doing);
+    }
+}
+
+}  // namespace tandem::kernels::vulkan

@@ -1,0 +1,276 @@
+#include "kernels/vulkan/device.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "gguf/error.h"
+#include "kernels/vulkan/codebooks.h"
+#include "kernels/vulkan/forms.h"
+#include "kernels/vulkan/planes.h"
+#include "kernels/vulkan/recording.h"
+
+namespace tandem::kernels::vulkan {
+
+namespace {
+
+vk::raii::Context make_loader(const std::string& name) {
+    try {
+        return {};
+    } catch (const std::runtime_error&) {
+        throw Error("device " + name +
+                    ": no Vulkan loader (libvulkan.so.1) is installed; it comes with a GPU's "
+                    "driver or the package libvulkan1");
+    }
+}
+
+vk::raii::PhysicalDevice choose(const vk::raii::Instance& instance, const VulkanOptions& options) {
+    vk::raii::PhysicalDevices all(instance);
+    if (size_t(options.adapter) >= all.size())
+        throw Error("device " + options.name + " does not exist; the Vulkan drivers know " +
+                    std::to_string(all.size()) + (all.size() == 1 ? " device" : " devices"));
+    return std::move(all[size_t(options.adapter)]);
+}
+
+AdapterFacts require_usable(AdapterFacts facts, const std::string& name) {
+    if (!facts.adapter.missing.empty())
+        throw Error("device " + name + " (" + facts.adapter.name + ") lacks " +
+                    facts.adapter.missing + ", which the kernels need");
+    return facts;
+}
+
+vk::raii::Semaphore make_timeline(const vk::raii::Device& device) {
+    const vk::SemaphoreTypeCreateInfo type{.semaphoreType = vk::SemaphoreType::eTimeline};
+    return {device, {.pNext = &type}};
+}
+
+bool is_vector(graph::Use use) { return use == graph::Use::Vector; }
+
+}  // namespace
+
+VulkanDevice::VulkanDevice(const VulkanOptions& options)
+    : loader_(make_loader(options.name)),
+      instance_(make_instance(loader_)),
+      adapter_(choose(instance_, options)),
+      facts_(require_usable(facts_of(adapter_), options.name)),
+      device_(make_device(adapter_, facts_)),
+      queue_(device_, facts_.queue_family, 0),
+      memory_(adapter_, device_),
+      pipelines_(device_),
+      commands_(device_, {.queueFamilyIndex = facts_.queue_family}),
+      timeline_(make_timeline(device_)),
+      upload_(device_, queue_, facts_.queue_family, memory_) {
+    const VulkanAdapter& adapter = facts_.adapter;
+    description_ = {.name = options.name,
+                    .kind = "vulkan",
+                    .features = adapter.name + ", " + adapter.driver + ", " + adapter.features,
+                    .rounding = "vulkan " + adapter.name + ", " + adapter.driver,
+                    .total_bytes = adapter.total_bytes,
+                    .free_bytes = adapter.free_bytes / options.sharers,
+                    .shares_cores = adapter.software};
+}
+
+VulkanDevice::~VulkanDevice() {
+    try {
+        device_.waitIdle();
+    } catch (const vk::SystemError&) {
+        // A lost device has nothing left to wait for.
+    }
+}
+
+const Kernel* VulkanDevice::copy() const { return dense().prepare; }
+
+int64_t VulkanDevice::packed_bytes(gguf::DType dtype, graph::Use use, int64_t matrices,
+                                   int64_t rows, int64_t columns) const {
+    const int64_t row = is_vector(use) ? columns * int64_t(sizeof(float))
+                                       : plane_row_bytes(dtype, columns);
+    return matrices * rows * row;
+}
+
+void VulkanDevice::load_weight(int value, const WeightSource& source,
+                               std::atomic<int64_t>& progress) {
+    guarded(description_.name, "loading weights", [&] {
+        const int64_t rows = source.matrices * source.rows, columns = source.columns;
+        const int64_t stored = gguf::row_bytes(source.dtype, columns);
+        const int64_t held = packed_bytes(source.dtype, source.use, 1, 1, columns);
+        std::vector<std::byte> scratch(static_cast<size_t>(stored));
+        std::vector<float>* copy = is_vector(source.use) ? &vectors_[value] : nullptr;
+        const Block block = memory_.take(rows * held, Reach::Device);
+        upload_.write(block, rows * held, held, [&](std::span<std::byte> run, int64_t first) {
+            for (int64_t at = 0; at < int64_t(run.size()); at += held) {
+                const std::byte* row = source.row((first + at) / held, scratch.data());
+                if (copy) {
+                    auto* values = reinterpret_cast<float*>(run.data() + at);
+                    gguf::decode_row(source.dtype, row, {values, size_t(columns)});
+                    copy->insert(copy->end(), values, values + columns);
+                } else {
+                    to_planes(source.dtype, columns, row, run.data() + at);
+                }
+                progress += stored;
+            }
+        });
+        weights_[value] = block.address;
+    });
+}
+
+Address VulkanDevice::codebook(gguf::DType dtype) {
+    auto known = codebooks_.find(dtype);
+    if (known != codebooks_.end()) return known->second;
+    const std::span<const uint32_t> words = vulkan::codebook(dtype);
+    if (words.empty()) return codebooks_[dtype] = 0;
+    const Block block = memory_.take(int64_t(words.size_bytes()), Reach::Device);
+    upload_.write(block, int64_t(words.size_bytes()), 4,
+                  [&](std::span<std::byte> run, int64_t first) {
+                      std::memcpy(run.data(),
+                                  reinterpret_cast<const std::byte*>(words.data()) + first,
+                                  run.size());
+                  });
+    return codebooks_[dtype] = block.address;
+}
+
+void VulkanDevice::make_state(int value, gguf::DType dtype, int64_t rows, int64_t columns) {
+    guarded(description_.name, "making caches", [&] {
+        const Block block = memory_.take(rows * plane_row_bytes(dtype, columns), Reach::Device);
+        upload_.clear(block);
+        states_[value] = block.address;
+    });
+}
+
+void VulkanDevice::make_arena(int64_t bytes) {
+    guarded(description_.name, "making room for activations", [&] {
+        arena_ = memory_.take(bytes, Reach::Device);
+        upload_.clear(arena_);
+        upload_.finish();
+    });
+}
+
+std::byte* VulkanDevice::exchange_memory(int64_t bytes) {
+    return guarded(description_.name, "making room for exchanges", [&] {
+        exchanged_.push_back(memory_.take(bytes, Reach::Shared));
+        return exchanged_.back().mapped;
+    });
+}
+
+Address VulkanDevice::address_of(const std::byte* exchanged) const {
+    for (const Block& block : exchanged_)
+        if (block.mapped == exchanged) return block.address;
+    check(!exchanged, "exchanges lie in memory of the device");
+    return 0;
+}
+
+// The arrays of a step, each with room for `capacity` tokens, behind the counts.
+void VulkanDevice::reserve_inputs(int64_t capacity) {
+    inputs_.ids.reserve(size_t(capacity));
+    guarded(description_.name, "making room for inputs", [&] {
+        capacity_ = capacity;
+        constexpr int64_t counts = 16;
+        step_ = memory_.take(counts + capacity * 4 * (4 + 4), Reach::Written);
+        Address next = step_.address;
+        auto take = [&](int64_t words) { return std::exchange(next, next + Address(words) * 4); };
+        step_addresses_.tokens = take(1);
+        step_addresses_.rows = take(1);
+        step_addresses_.one = take(1);
+        step_addresses_.sequence_count = take(1);
+        step_addresses_.sequences = take(4 * capacity);
+        step_addresses_.ids = take(capacity);
+        step_addresses_.positions = take(capacity);
+        step_addresses_.row_numbers = take(capacity);
+        step_addresses_.sequence_of = take(capacity);
+    });
+}
+
+void VulkanDevice::write_step() {
+    auto put = [&](Address at, const void* from, size_t bytes) {
+        std::memcpy(step_.mapped + (at - step_.address), from, bytes);
+    };
+    auto put_all = [&](Address at, const std::vector<int32_t>& values) {
+        put(at, values.data(), values.size() * 4);
+    };
+    const uint32_t counts[] = {uint32_t(inputs_.tokens()), uint32_t(inputs_.rows.size()), 1,
+                               uint32_t(inputs_.sequences.size())};
+    put(step_addresses_.tokens, counts, sizeof counts);
+    static_assert(sizeof(graph::Sequence) == 16);
+    put(step_addresses_.sequences, inputs_.sequences.data(), inputs_.sequences.size() * 16);
+    put_all(step_addresses_.ids, inputs_.ids);
+    put_all(step_addresses_.positions, inputs_.positions);
+    put_all(step_addresses_.row_numbers, inputs_.rows);
+    std::vector<int32_t> sequence_of(inputs_.ids.size());
+    for (size_t i = 0; i < inputs_.sequences.size(); ++i)
+        std::fill_n(sequence_of.begin() + inputs_.sequences[i].first, inputs_.sequences[i].count,
+                    int32_t(i));
+    put_all(step_addresses_.sequence_of, sequence_of);
+}
+
+std::unique_ptr<Recording> VulkanDevice::record(std::span<const Launch> launches,
+                                                const Bindings& bindings) {
+    return guarded(description_.name, "recording", [&] {
+        Site site{.weights = weights_,
+                  .states = states_,
+                  .vectors = vectors_,
+                  .codebook = [this](gguf::DType dtype) { return codebook(dtype); },
+                  .keep =
+                      [this](std::span<const std::byte> bytes) {
+                          const Block block =
+                              memory_.take(int64_t(bytes.size()), Reach::Written);
+                          std::memcpy(block.mapped, bytes.data(), bytes.size());
+                          return block.address;
+                      },
+                  .arena = arena_.address,
+                  .sending = address_of(bindings.sending),
+                  .landing = address_of(bindings.landing),
+                  .step = step_addresses_,
+                  .features = facts_.features};
+        const Recorder recorder{device_, pipelines_, memory_, commands_};
+        auto recording = recorder.record(launches, site);
+        recording->cancelled = bindings.cancelled;
+        return recording;
+    });
+}
+
+void VulkanDevice::play(Recording& recording, uint64_t wait, uint64_t signal) {
+    auto& replayed = static_cast<VulkanRecording&>(recording);
+    guarded(description_.name, "computing", [&] {
+        if (replayed.cancelled->load(std::memory_order_relaxed)) {
+            device_.signalSemaphore({.semaphore = *timeline_, .value = signal});
+            return;
+        }
+        write_step();
+        set_counts(replayed, inputs_.tokens(), int64_t(inputs_.rows.size()));
+        const vk::TimelineSemaphoreSubmitInfo values{.waitSemaphoreValueCount = 1,
+                                                     .pWaitSemaphoreValues = &wait,
+                                                     .signalSemaphoreValueCount = 1,
+                                                     .pSignalSemaphoreValues = &signal};
+        const vk::Semaphore timeline = *timeline_;
+        const vk::PipelineStageFlags stage = vk::PipelineStageFlagBits::eAllCommands;
+        const vk::CommandBuffer commands = *replayed.commands;
+        queue_.submit(vk::SubmitInfo{.pNext = &values,
+                                     .waitSemaphoreCount = 1,
+                                     .pWaitSemaphores = &timeline,
+                                     .pWaitDstStageMask = &stage,
+                                     .commandBufferCount = 1,
+                                     .pCommandBuffers = &commands,
+                                     .signalSemaphoreCount = 1,
+                                     .pSignalSemaphores = &timeline});
+    });
+}
+
+void VulkanDevice::wait(uint64_t value) {
+    guarded(description_.name, "computing", [&] {
+        const vk::Semaphore timeline = *timeline_;
+        while (device_.waitSemaphores(
+                   {.semaphoreCount = 1, .pSemaphores = &timeline, .pValues = &value},
+                   UINT64_MAX) == vk::Result::eTimeout)
+            continue;
+    });
+}
+
+}  // namespace tandem::kernels::vulkan
+
+namespace tandem::kernels {
+
+std::unique_ptr<Device> make_vulkan_device(const VulkanOptions& options) {
+    return vulkan::guarded(options.name, "opening", [&] {
+        return std::make_unique<vulkan::VulkanDevice>(options);
+    });
+}
+
+}  // namespace tandem::kernels

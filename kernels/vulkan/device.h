@@ -1,0 +1,72 @@
+// A Vulkan device: weights taken apart into planes in its memory, launches recorded once into
+// command buffers, every address known when they are recorded.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "kernels/device.h"
+#include "kernels/vulkan/adapter.h"
+#include "kernels/vulkan/memory.h"
+#include "kernels/vulkan/pipelines.h"
+#include "kernels/vulkan/site.h"
+#include "kernels/vulkan/upload.h"
+
+namespace tandem::kernels::vulkan {
+
+class VulkanDevice final : public Device {
+  public:
+    explicit VulkanDevice(const VulkanOptions& options);
+    ~VulkanDevice() override;
+
+    const Description& description() const override { return description_; }
+    Limits measure_limits() override;
+    std::span<const Kernel> kernels() const override { return claims(); }
+    const Kernel* copy() const override;
+    int64_t packed_bytes(gguf::DType dtype, graph::Use use, int64_t matrices, int64_t rows,
+                         int64_t columns) const override;
+    int64_t row_multiple(gguf::DType, graph::Use) const override { return 1; }
+    void load_weight(int value, const WeightSource& source,
+                     std::atomic<int64_t>& progress) override;
+    void make_state(int value, gguf::DType dtype, int64_t rows, int64_t columns) override;
+    void make_arena(int64_t bytes) override;
+    std::byte* exchange_memory(int64_t bytes) override;
+    void reserve_inputs(int64_t capacity) override;
+    graph::StepInputs& inputs() override { return inputs_; }
+    std::unique_ptr<Recording> record(std::span<const Launch> launches,
+                                      const Bindings& bindings) override;
+    void play(Recording& recording, uint64_t wait, uint64_t signal) override;
+    void wait(uint64_t value) override;
+
+  private:
+    Address address_of(const std::byte* exchanged) const;
+    Address codebook(gguf::DType dtype);
+    Block kept(std::span<const std::byte> bytes);
+    void write_step();
+
+    // In the order of creation: what is below is made of what is above.
+    vk::raii::Context loader_;
+    vk::raii::Instance instance_;
+    vk::raii::PhysicalDevice adapter_;
+    AdapterFacts facts_;
+    vk::raii::Device device_;
+    vk::raii::Queue queue_;
+    Memory memory_;
+    Pipelines pipelines_;
+    vk::raii::CommandPool commands_;
+    vk::raii::Semaphore timeline_;
+    Upload upload_;
+
+    Description description_;
+    std::map<int, Address> weights_, states_;
+    std::map<int, std::vector<float>> vectors_;
+    std::map<gguf::DType, Address> codebooks_;
+    std::vector<Block> exchanged_;
+    Block arena_, step_;
+    StepAddresses step_addresses_;
+    int64_t capacity_ = 0;
+    graph::StepInputs inputs_;
+};
+
+}  // namespace tandem::kernels::vulkan

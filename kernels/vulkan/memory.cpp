@@ -1,0 +1,101 @@
+#include "kernels/vulkan/memory.h"
+
+#include <algorithm>
+
+#include "gguf/error.h"
+
+namespace tandem::kernels::vulkan {
+
+namespace {
+
+constexpr int64_t alignment = 256;
+// Large enough that a model takes few allocations, small enough that little of the last is wasted.
+constexpr int64_t chunk_bytes = int64_t(64) << 20;
+
+using Flags = vk::MemoryPropertyFlags;
+using Flag = vk::MemoryPropertyFlagBits;
+
+// What the memory must be, and in order of preference what it had better be.
+struct Wish {
+    Flags needed;
+    Flags better[2];
+};
+
+Wish wish_for(Reach reach) {
+    const Flags host = Flag::eHostVisible | Flag::eHostCoherent;
+    switch (reach) {
+        case Reach::Device:
+            return {Flag::eDeviceLocal, {Flag::eDeviceLocal, Flag::eDeviceLocal}};
+        case Reach::Shared:
+            return {host, {host | Flag::eHostCached, host}};
+        case Reach::Written:
+            return {host, {host | Flag::eDeviceLocal, host}};
+    }
+    return {};
+}
+
+}  // namespace
+
+Memory::Memory(const vk::raii::PhysicalDevice& adapter, const vk::raii::Device& device)
+    : device_(device), properties_(adapter.getMemoryProperties()) {
+    auto chain = adapter.getProperties2<vk::PhysicalDeviceProperties2,
+                                        vk::PhysicalDeviceMaintenance3Properties>();
+    // Offsets within a weight are 32 bits in shaders.
+    largest_ = int64_t(std::min<uint64_t>(
+        chain.get<vk::PhysicalDeviceMaintenance3Properties>().maxMemoryAllocationSize,
+        0xfffffff0u));
+}
+
+uint32_t Memory::type_for(Reach reach, uint32_t allowed) const {
+    const Wish wish = wish_for(reach);
+    for (Flags flags : {wish.better[0], wish.better[1], wish.needed})
+        for (uint32_t i = 0; i < properties_.memoryTypeCount; ++i)
+            if ((allowed >> i & 1) && (properties_.memoryTypes[i].propertyFlags & flags) == flags)
+                return i;
+    throw Error("the Vulkan driver offers no memory of the kind that is needed");
+}
+
+Memory::Chunk Memory::make_chunk(int64_t bytes, Reach reach) const {
+    using Usage = vk::BufferUsageFlagBits;
+    vk::raii::Buffer buffer(
+        device_, {.size = vk::DeviceSize(bytes),
+                  .usage = Usage::eShaderDeviceAddress | Usage::eStorageBuffer |
+                           Usage::eTransferSrc | Usage::eTransferDst | Usage::eIndirectBuffer});
+    const vk::MemoryRequirements needs = buffer.getMemoryRequirements();
+    const uint32_t type = type_for(reach, needs.memoryTypeBits);
+    const vk::MemoryAllocateFlagsInfo flags{.flags = vk::MemoryAllocateFlagBits::eDeviceAddress};
+    vk::raii::DeviceMemory memory(
+        device_, {.pNext = &flags, .allocationSize = needs.size, .memoryTypeIndex = type});
+    buffer.bindMemory(*memory, 0);
+    std::byte* mapped = nullptr;
+    if (reach != Reach::Device)
+        mapped = static_cast<std::byte*>(memory.mapMemory(0, VK_WHOLE_SIZE));
+    const vk::DeviceAddress address = device_.getBufferAddress({.buffer = *buffer});
+    return {std::move(memory), std::move(buffer), mapped, address, bytes, 0, type};
+}
+
+Block Memory::take(int64_t bytes, Reach reach) {
+    const int64_t size = std::max(alignment, (bytes + alignment - 1) / alignment * alignment);
+    if (size > largest_)
+        throw Error(std::to_string(bytes >> 20) + " MiB in one piece are more than the " +
+                    std::to_string(largest_ >> 20) +
+                    " MiB that the Vulkan driver allows: divide the model among more devices");
+    std::deque<Chunk>& chunks = chunks_[size_t(reach)];
+    auto chunk = std::find_if(chunks.begin(), chunks.end(), [&](const Chunk& candidate) {
+        return candidate.bytes - candidate.used >= size;
+    });
+    if (chunk == chunks.end()) {
+        const int64_t usual = reach == Reach::Device ? chunk_bytes : chunk_bytes / 64;
+        chunks.push_back(make_chunk(std::max(size, std::min(usual, largest_)), reach));
+        chunk = chunks.end() - 1;
+    }
+    Block block{.address = chunk->address + vk::DeviceSize(chunk->used),
+                .mapped = chunk->mapped ? chunk->mapped + chunk->used : nullptr,
+                .buffer = *chunk->buffer,
+                .offset = chunk->used,
+                .bytes = size};
+    chunk->used += size;
+    return block;
+}
+
+}  // namespace tandem::kernels::vulkan

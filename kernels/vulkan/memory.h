@@ -1,0 +1,51 @@
+// Device memory in blocks that are cut from larger allocations, and kept until the device goes.
+#pragma once
+
+#include <deque>
+
+#include "kernels/vulkan/raii.h"
+
+namespace tandem::kernels::vulkan {
+
+struct Block {
+    vk::DeviceAddress address = 0;
+    std::byte* mapped = nullptr;  // null where the host does not reach it
+    vk::Buffer buffer;
+    int64_t offset = 0;  // in the buffer
+    int64_t bytes = 0;
+};
+
+enum class Reach {
+    Device,   // the device's own memory
+    Shared,   // the host's, which both reach and the host reads fast
+    Written,  // written by the host, read by the device
+};
+
+class Memory {
+  public:
+    Memory(const vk::raii::PhysicalDevice& adapter, const vk::raii::Device& device);
+
+    // At a multiple of 256 bytes, not cleared. Throws vk::OutOfDeviceMemoryError.
+    Block take(int64_t bytes, Reach reach);
+    int64_t largest() const { return largest_; }  // that one block can be
+
+  private:
+    struct Chunk {  // in the order of creation
+        vk::raii::DeviceMemory memory;
+        vk::raii::Buffer buffer;
+        std::byte* mapped;
+        vk::DeviceAddress address;
+        int64_t bytes, used;
+        uint32_t type;
+    };
+
+    uint32_t type_for(Reach reach, uint32_t allowed) const;
+    Chunk make_chunk(int64_t bytes, Reach reach) const;
+
+    const vk::raii::Device& device_;
+    vk::PhysicalDeviceMemoryProperties properties_;
+    int64_t largest_ = 0;
+    std::deque<Chunk> chunks_[3];  // by reach
+};
+
+}  // namespace tandem::kernels::vulkan

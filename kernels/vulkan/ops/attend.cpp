@@ -1,0 +1,199 @@
+// attend: rows written to the caches, then blocks of queries against them, perhaps in parts.
+#include "graph/ops/attend.h"
+
+#include "gguf/error.h"
+#include "kernels/vulkan/cache.h"
+#include "kernels/vulkan/planes.h"
+#include "kernels/vulkan/shaders.h"
+
+namespace tandem::kernels::vulkan::ops {
+
+namespace {
+
+using namespace graph::ops;
+
+struct WriteParameters {
+    Address count, x, cache, positions, sequence_of, sequences;
+    uint32_t heads, cells, length, token_stride, head_stride;
+};
+
+// As in shaders/attend.glsl.
+struct Heads {
+    Address at = 0;
+    uint32_t token = 0, kv_head = 0, query = 0, unused = 0;
+};
+struct Attention {
+    Heads q, q2, y;
+    Address keys, values, second_keys, sinks;
+    Address count, positions, sequence_of, sequences;
+    Address partial;
+    uint32_t kv_heads, q_per_kv, key_cells, value_cells, second_cells, second_heads;
+    uint32_t window, parts, q_blocks;
+    float scale, cap;
+};
+
+// How the work is divided into blocks.
+struct Blocks {
+    int64_t d, dv, d2, kv_heads, q_per_kv, tokens;  // tokens: as many as the program has room for
+    int64_t q_at_once, tokens_at_once, parts, cells_at_once, stride;
+
+    explicit Blocks(const Operation& operation);
+    int64_t q_blocks() const { return (q_per_kv + q_at_once - 1) / q_at_once; }
+    int64_t queries() const { return q_at_once * tokens_at_once; }
+    int64_t partial_bytes() const {
+        return parts == 1 ? 0 : tokens * kv_heads * q_per_kv * parts * ((dv + 3) / 4 * 4 + 4) * 4;
+    }
+};
+
+constexpr int64_t most_queries = 16, most_parts = 32;
+// Fewer workgroups than these leave a GPU idle.
+constexpr int64_t enough_groups = 512;
+
+Blocks::Blocks(const Operation& operation) {
+    const graph::View& q = operation.inputs[graph::ops::queries].view;
+    tokens = q.extents[0];
+    kv_heads = q.extents[1];
+    q_per_kv = q.extents[2];
+    d = q.extents[3];
+    dv = operation.output.view.extents[3];
+    d2 = operation.inputs[second_cache] ? operation.inputs[second_queries].view.extents[3] : 0;
+    // Half of the shared memory for the tile, less than a third for the queries.
+    const int64_t vectors = shared_bytes / 16;
+    const int64_t longest = (std::max({d, dv, d2}) + 3) / 4;
+    const int64_t q_vectors = (d + 3) / 4 + (d2 + 3) / 4 + 1;
+    const int64_t room = std::clamp<int64_t>(vectors * 5 / 16 / q_vectors, 1, most_queries);
+    q_at_once = std::min(q_per_kv, room);
+    tokens_at_once = std::clamp<int64_t>(room / q_at_once, 1, tokens);
+    stride = longest + 1;
+    cells_at_once = std::clamp<int64_t>(vectors / 2 / stride, 1, 32);
+    check((stride + q_vectors) * 16 <= shared_bytes * 3 / 4,
+          "a key and a query fit into shared memory");
+    // A cache that few workgroups would read is read in parts.
+    const graph::View& cache = operation.inputs[keys_cache].view;
+    const int64_t cells = cache.extents[cache.axes.size() == 4 ? 2 : 1];
+    const int64_t groups =
+        (tokens + tokens_at_once - 1) / tokens_at_once * q_blocks() * kv_heads;
+    parts = std::clamp<int64_t>(std::min(enough_groups / groups, cells / (4 * cells_at_once)), 1,
+                                most_parts);
+}
+
+size_t claim(std::span<const Operation> ahead) { return is(ahead[0], "attend") ? 1 : 0; }
+
+int64_t scratch_bytes(std::span<const Operation> claimed) {
+    return Blocks(claimed[0]).partial_bytes();
+}
+
+// Cells of a cache [slots kv_heads cells | d] or [slots cells | d].
+uint32_t cells_of(const graph::View& cache) {
+    return uint32_t(cache.extents[cache.axes.size() == 4 ? 2 : 1]);
+}
+
+Dispatch write(const Operand& x, const Operand& cache, bool first, const Site& site) {
+    const graph::View& view = x.view;  // [tokens kv_heads d] or [tokens d]
+    const bool per_head = view.axes.size() == 3;
+    const uint32_t heads = per_head ? uint32_t(view.extents[1]) : 1;
+    const auto length = uint32_t(view.extents.back());
+    const uint32_t type = cache_number(cache.view.dtype);
+    const uint32_t block = type == 3 ? 32 : 8;
+    const WriteParameters parameters{.count = site.count(view),
+                                     .x = site.address(x),
+                                     .cache = site.address(cache),
+                                     .positions = site.step.positions,
+                                     .sequence_of = site.step.sequence_of,
+                                     .sequences = site.step.sequences,
+                                     .heads = heads,
+                                     .cells = cells_of(cache.view),
+                                     .length = length,
+                                     .token_stride = uint32_t(view.strides[0]),
+                                     .head_stride = per_head ? uint32_t(view.strides[1]) : 0};
+    return {.shader = "cache_write",
+            .constants = {elements_at_once, type},
+            .parameters = Parameters(parameters),
+            .x = {.units = int64_t(heads) * ((length + block - 1) / block),
+                  .per_group = elements_at_once,
+                  .live = live(view)},
+            .after_previous = first};
+}
+
+Heads heads_of(const Operand& operand, const Site& site) {
+    const std::vector<int64_t>& strides = operand.view.strides;
+    return {site.address(operand), uint32_t(strides[0]), uint32_t(strides[1]),
+            uint32_t(strides[2])};
+}
+
+std::vector<Dispatch> bind(const Launch& launch, const Site& site) {
+    const Operation& operation = launch.operations[0];
+    auto input = [&](size_t i) -> const Operand& { return operation.inputs[i]; };
+    std::vector<Dispatch> dispatches;
+    auto add_write = [&](size_t rows, size_t cache) {
+        if (input(rows)) dispatches.push_back(write(input(rows), input(cache), false, site));
+    };
+    add_write(keys, keys_cache);
+    add_write(values, values_cache);
+    if (input(second_cache)) add_write(second_keys, second_cache);
+
+    const Blocks blocks(operation);
+    const graph::Attributes& attributes = operation.node->attributes;
+    Attention attention{.q = heads_of(input(queries), site),
+                        .y = heads_of(operation.output, site),
+                        .keys = site.address(input(keys_cache)),
+                        .values = site.address(input(values_cache)),
+                        .sinks = input(sinks) ? site.address(input(sinks)) : 0,
+                        .count = site.count(operation.output.view),
+                        .positions = site.step.positions,
+                        .sequence_of = site.step.sequence_of,
+                        .sequences = site.step.sequences,
+                        .partial = site.scratch(launch),
+                        .kv_heads = uint32_t(blocks.kv_heads),
+                        .q_per_kv = uint32_t(blocks.q_per_kv),
+                        .key_cells = cells_of(input(keys_cache).view),
+                        .value_cells = cells_of(input(values_cache).view),
+                        .window = uint32_t(attributes.number("window")),
+                        .parts = uint32_t(blocks.parts),
+                        .q_blocks = uint32_t(blocks.q_blocks()),
+                        .scale = float(attributes.number("scale")),
+                        .cap = float(attributes.number("soft_cap"))};
+    uint32_t second_type = 0;
+    if (const Operand& cache = input(second_cache)) {
+        attention.q2 = heads_of(input(second_queries), site);
+        attention.second_keys = site.address(cache);
+        attention.second_cells = cells_of(cache.view);
+        attention.second_heads =
+            cache.view.axes.size() == 4 ? uint32_t(cache.view.extents[1]) : 1;
+        second_type = cache_number(cache.view.dtype);
+    }
+    const Address kept = site.keep(std::as_bytes(std::span(&attention, 1)));
+    const auto group = uint32_t(least_invocations);
+    const int64_t items = blocks.queries() * ((blocks.dv + 3) / 4);
+    // Invocations without a result of their own take some of the cells of another's.
+    const int64_t subsets = std::clamp<int64_t>(
+        std::min(int64_t(group) / items, blocks.cells_at_once * blocks.stride / group), 1,
+        blocks.cells_at_once);
+    const int64_t slots = (items + group - 1) / group;
+    dispatches.push_back(
+        {.shader = "attend",
+         .constants = {group, cache_number(input(keys_cache).view.dtype),
+                       cache_number(input(values_cache).view.dtype), second_type,
+                       uint32_t(blocks.d), uint32_t(blocks.dv), uint32_t(blocks.d2),
+                       uint32_t(blocks.tokens_at_once), uint32_t(blocks.q_at_once),
+                       uint32_t(blocks.cells_at_once), uint32_t(blocks.stride), uint32_t(subsets),
+                       uint32_t(slots), blocks.parts > 1, attention.cap > 0},
+         .parameters = Parameters(kept),
+         .x = {.units = 1, .per_group = blocks.tokens_at_once, .live = Live::Tokens,
+               .times = blocks.q_blocks() * blocks.parts},
+         .y = {.units = blocks.kv_heads}});
+    if (blocks.parts > 1)
+        dispatches.push_back({.shader = "attend_join",
+                              .constants = {group_for(site, blocks.dv), uint32_t(blocks.dv)},
+                              .parameters = Parameters(kept),
+                              .x = {.units = blocks.kv_heads * blocks.q_per_kv,
+                                    .live = Live::Tokens}});
+    return dispatches;
+}
+
+}  // namespace
+
+extern const VulkanKernel attend{
+    .name = "attend", .claim = claim, .bind = bind, .scratch_bytes = scratch_bytes};
+
+}  // namespace tandem::kernels::vulkan::ops

@@ -1,0 +1,47 @@
+// rms_norm and l2_norm: a workgroup for each row.
+#include "kernels/vulkan/runs.h"
+#include "kernels/vulkan/shaders.h"
+
+namespace tandem::kernels::vulkan::ops {
+
+namespace {
+
+struct NormParameters {
+    Address count, x, weight, y;
+    uint32_t per_live, length;
+    float epsilon;
+    Runs rows;
+};
+
+size_t claim(std::span<const Operation> ahead) {
+    return is(ahead[0], "rms_norm") || is(ahead[0], "l2_norm") ? 1 : 0;
+}
+
+std::vector<Dispatch> bind(const Launch& launch, const Site& site) {
+    const Operation& operation = launch.operations[0];
+    const bool rms = is(operation, "rms_norm");
+    const bool weighted = rms && operation.inputs[1];
+    const graph::View& x = operation.inputs[0].view;
+    const size_t normed = weighted ? operation.inputs[1].view.axes.size() : 1;
+    const Rows rows = rows_of(x, operation.output.view, normed);
+    const NormParameters parameters{
+        .count = site.count(x),
+        .x = site.address(operation.inputs[0]),
+        .weight = weighted ? site.address(operation.inputs[1]) : 0,
+        .y = site.address(operation.output),
+        .per_live = rows.per_live,
+        .length = rows.length,
+        .epsilon = float(operation.node->attributes.number("epsilon")),
+        .rows = rows.runs};
+    const uint32_t kind = weighted ? 0 : rms ? 1 : 2;
+    return {{.shader = "norm",
+             .constants = {group_for(site, rows.length), kind},
+             .parameters = Parameters(parameters),
+             .x = {.units = rows.per_live, .live = live(x)}}};
+}
+
+}  // namespace
+
+extern const VulkanKernel norms{.name = "norms", .claim = claim, .bind = bind};
+
+}  // namespace tandem::kernels::vulkan::ops

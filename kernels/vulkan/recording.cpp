@@ -1,0 +1,87 @@
+#include "kernels/vulkan/recording.h"
+
+#include "kernels/vulkan/hazards.h"
+
+namespace tandem::kernels::vulkan {
+
+namespace {
+
+constexpr uint32_t most_groups = 65535;  // of one dimension, on every driver
+
+void fold(int64_t x, int64_t y, uint32_t* groups) {
+    const auto folds = uint32_t((x + most_groups - 1) / most_groups);
+    groups[0] = folds > 1 ? most_groups : uint32_t(x);
+    groups[1] = uint32_t(y);
+    groups[2] = folds;
+}
+
+// True where the counts are known when the launch is recorded: programs for one token.
+bool counts_are_known(const Dispatch& dispatch, const Launch& launch) {
+    for (const Extent& extent : {dispatch.x, dispatch.y}) {
+        if (extent.live == Live::No) continue;
+        const graph::View& view = launch.operations.back().output.view;
+        if (live(view) != extent.live || view.extents[0] != 1) return false;
+    }
+    return true;
+}
+
+void barrier(const vk::raii::CommandBuffer& commands, vk::PipelineStageFlags stage,
+             vk::AccessFlags access) {
+    const vk::MemoryBarrier memory{.srcAccessMask = vk::AccessFlagBits::eShaderWrite,
+                                   .dstAccessMask = access};
+    commands.pipelineBarrier(vk::PipelineStageFlagBits::eComputeShader, stage, {}, memory, {}, {});
+}
+
+void wait_for_earlier(const vk::raii::CommandBuffer& commands) {
+    barrier(commands, vk::PipelineStageFlagBits::eComputeShader,
+            vk::AccessFlagBits::eShaderRead | vk::AccessFlagBits::eShaderWrite);
+}
+
+}  // namespace
+
+std::unique_ptr<VulkanRecording> Recorder::record(std::span<const Launch> launches,
+                                                  const Site& site) const {
+    auto recording = std::make_unique<VulkanRecording>();
+    vk::raii::CommandBuffers buffers(device, {.commandPool = *pool, .commandBufferCount = 1});
+    recording->commands = std::move(buffers[0]);
+    const vk::raii::CommandBuffer& commands = recording->commands;
+    commands.begin(vk::CommandBufferBeginInfo{});
+    Hazards hazards;
+    vk::Pipeline bound;
+    for (const Launch& launch : launches) {
+        const VulkanKernel& kernel = *kernel_table()[size_t(launch.kernel->number)];
+        bool first = true;
+        const bool waits = hazards.must_wait(launch);
+        for (const Dispatch& dispatch : kernel.bind(launch, site)) {
+            if (first ? waits : dispatch.after_previous) wait_for_earlier(commands);
+            first = false;
+            const vk::Pipeline pipeline = pipelines.get(dispatch.shader, dispatch.constants);
+            if (pipeline != bound) commands.bindPipeline(vk::PipelineBindPoint::eCompute, pipeline);
+            bound = pipeline;
+            commands.pushConstants<std::byte>(
+                pipelines.layout(), vk::ShaderStageFlagBits::eCompute, 0,
+                vk::ArrayProxy<const std::byte>(uint32_t(dispatch.parameters.bytes),
+                                                dispatch.parameters.data.data()));
+            if (counts_are_known(dispatch, launch)) {
+                uint32_t groups[3];
+                fold(dispatch.x.groups(1, 1), dispatch.y.groups(1, 1), groups);
+                commands.dispatch(groups[0], groups[1], groups[2]);
+            } else {
+                const Block block = memory.take(sizeof(vk::DispatchIndirectCommand), Reach::Written);
+                recording->live.push_back(
+                    {dispatch.x, dispatch.y, reinterpret_cast<uint32_t*>(block.mapped)});
+                commands.dispatchIndirect(block.buffer, vk::DeviceSize(block.offset));
+            }
+        }
+    }
+    barrier(commands, vk::PipelineStageFlagBits::eHost, vk::AccessFlagBits::eHostRead);
+    commands.end();
+    return recording;
+}
+
+void set_counts(VulkanRecording& recording, int64_t tokens, int64_t rows) {
+    for (const LiveDispatch& dispatch : recording.live)
+        fold(dispatch.x.groups(tokens, rows), dispatch.y.groups(tokens, rows), dispatch.groups);
+}
+
+}  // namespace tandem::kernels::vulkan

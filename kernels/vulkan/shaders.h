@@ -1,0 +1,36 @@
+// Names and sizes that kernels give their shaders.
+#pragma once
+
+#include <algorithm>
+#include <cctype>
+#include <string>
+
+#include "kernels/vulkan/site.h"
+
+namespace tandem::kernels::vulkan {
+
+// The variant of a typed shader: "embed" and Q4_K give "embed.q4_k".
+inline std::string typed(std::string_view shader, gguf::DType dtype) {
+    std::string name = std::string(shader) + ".";
+    for (char c : gguf::name(dtype)) name += char(std::tolower(static_cast<unsigned char>(c)));
+    return name;
+}
+
+// Invocations of a workgroup of so many subgroups.
+inline uint32_t subgroups(const Site& site, int count) {
+    const Features& features = site.features;
+    return uint32_t(std::min(count * features.subgroup, features.most_invocations));
+}
+
+// A workgroup for a row of `length`: enough invocations for it, in whole subgroups, and no more
+// than every driver allows.
+inline uint32_t group_for(const Site& site, int64_t length) {
+    const int64_t subgroup = site.features.subgroup;
+    return uint32_t(std::clamp((length + subgroup - 1) / subgroup * subgroup, subgroup,
+                               std::max<int64_t>(subgroup, site.features.most_invocations / 4)));
+}
+
+// Workgroups of element-by-element kernels.
+inline constexpr uint32_t elements_at_once = 128;
+
+}  // namespace tandem::kernels::vulkan

@@ -1,0 +1,38 @@
+// Rows of caches, whatever their type. The numbers are those of kernels/vulkan/cache.h.
+#include "planes.glsl"
+#include "blocks/f32.glsl"
+#include "blocks/f16.glsl"
+#include "blocks/bf16.glsl"
+#include "blocks/q8_0.glsl"
+
+const uint cache_f32 = 0, cache_f16 = 1, cache_bf16 = 2, cache_q8_0 = 3;
+
+uint cache_block(uint type) { return type == cache_q8_0 ? block_q8_0 : 8; }
+
+// Bytes of a row of so many elements.
+uint cache_row_bytes(uint type, uint length) {
+    uint eights = (length + 7) / 8;
+    if (type == cache_f32) return plane_bytes(eights, 32);
+    if (type != cache_q8_0) return plane_bytes(eights, 16);
+    uint blocks = (length + 31) / 32;
+    return plane_bytes(blocks, 2) + plane_bytes(blocks, 32);
+}
+
+// Eight elements, in two runs of four; gives where they stand in the row.
+uvec2 cache_eight(uint type, uint64_t row, uint length, uint number, out vec4 a, out vec4 b) {
+    uint blocks = (length + cache_block(type) - 1) / cache_block(type);
+    switch (type) {
+        case cache_f32:
+            decode_f32(row, blocks, number, 0, a, b);
+            return 8 * number + places_f32(0);
+        case cache_f16:
+            decode_f16(row, blocks, number, 0, a, b);
+            return 8 * number + places_f16(0);
+        case cache_bf16:
+            decode_bf16(row, blocks, number, 0, a, b);
+            return 8 * number + places_bf16(0);
+        default:
+            decode_q8_0(row, blocks, number / 4, number % 4, a, b);
+            return 32 * (number / 4) + places_q8_0(number % 4);
+    }
+}

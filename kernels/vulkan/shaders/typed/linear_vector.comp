@@ -1,0 +1,76 @@
+// y = W x for a few tokens: each subgroup takes some rows of W, and its invocations the parts of
+// their blocks in turn, so that neighbours read neighbouring words. What is read of x serves all
+// these rows, what is read of W all tokens.
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#extension GL_KHR_shader_subgroup_arithmetic : require
+#include "step.glsl"
+#include "runs.glsl"
+
+layout(constant_id = 1) const uint rows_at_once = 2;
+layout(constant_id = 2) const uint tokens_at_once = 1;
+layout(constant_id = 3) const bool aligned = false;  // x can be read four numbers at a time
+
+layout(push_constant) uniform Parameters {
+    uint64_t count, w, x, y, codebook;
+    uint rows, columns, row_bytes, per_live;
+    Runs weight_rows;  // where the rows of W lead in x and y
+    Runs token_rows;   // and those of x
+};
+
+#include "type.glsl"
+
+vec4 four_of(uint64_t row, uint at) {
+    if (aligned) return Vectors(row).at[at >> 2];
+    vec4 values = vec4(0);
+    Floats from = Floats(row);
+    for (uint i = 0; i < 4; ++i)
+        if (at + i < columns) values[i] = from.at[at + i];
+    return values;
+}
+
+void main() {
+    uint subgroup = group_number() * gl_NumSubgroups + gl_SubgroupID;
+    uint first_row = subgroup * rows_at_once, first_token = gl_WorkGroupID.y * tokens_at_once;
+    uint tokens = live_count(count) * per_live;
+    if (first_row >= rows || first_token >= tokens) return;
+
+    uint64_t from[rows_at_once];   // rows of W
+    uint64_t token_at[tokens_at_once];
+    uint x_of_row[rows_at_once], y_of_row[rows_at_once], y_of_token[tokens_at_once];
+    for (uint r = 0; r < rows_at_once; ++r) {
+        uint row = min(first_row + r, rows - 1);
+        uvec2 at = places(weight_rows, row);
+        from[r] = w + uint64_t(row) * row_bytes;
+        x_of_row[r] = at.x;
+        y_of_row[r] = at.y;
+    }
+    for (uint t = 0; t < tokens_at_once; ++t) {
+        uvec2 at = places(token_rows, min(first_token + t, tokens - 1));
+        token_at[t] = x + uint64_t(at.x) * 4;
+        y_of_token[t] = at.y;
+    }
+
+    float sums[rows_at_once * tokens_at_once];
+    for (uint i = 0; i < rows_at_once * tokens_at_once; ++i) sums[i] = 0;
+    const uint parts = block_elements / 8;
+    uint blocks = (columns + block_elements - 1) / block_elements;
+    for (uint item = gl_SubgroupInvocationID; item < blocks * parts; item += gl_SubgroupSize) {
+        uint block = item / parts, part = item % parts;
+        uvec2 at = block * block_elements + places_of(part);
+        for (uint r = 0; r < rows_at_once; ++r) {
+            vec4 a, b;
+            decode(from[r], blocks, block, part, a, b);
+            for (uint t = 0; t < tokens_at_once; ++t) {
+                uint64_t row = token_at[t] + uint64_t(x_of_row[r]) * 4;
+                sums[r * tokens_at_once + t] += dot(a, four_of(row, at.x)) + dot(b, four_of(row, at.y));
+            }
+        }
+    }
+    for (uint r = 0; r < rows_at_once; ++r)
+        for (uint t = 0; t < tokens_at_once; ++t) {
+            float sum = subgroupAdd(sums[r * tokens_at_once + t]);
+            if (subgroupElect() && first_row + r < rows && first_token + t < tokens)
+                Floats(y).at[y_of_token[t] + y_of_row[r]] = sum;
+        }
+}

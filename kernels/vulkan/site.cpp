@@ -1,0 +1,45 @@
+#include "kernels/vulkan/site.h"
+
+#include "gguf/error.h"
+
+namespace tandem::kernels::vulkan {
+
+Address Site::address(const Operand& operand) const {
+    switch (operand.where) {
+        case Where::Nowhere:
+            return 0;
+        case Where::Weight:
+            return weights.at(operand.value) + Address(operand.offset);
+        case Where::State:
+            return states.at(operand.value);
+        case Where::Arena:
+            return arena + Address(operand.offset);
+        case Where::Sending:
+            return sending + Address(operand.offset);
+        case Where::Landing:
+            return landing + Address(operand.offset);
+        case Where::Input:
+            if (operand.view.axes[0]->name == "rows") return step.row_numbers;
+            return operand.input == "ids" ? step.ids : step.positions;
+    }
+    check(false, "an operand lies somewhere");
+    return 0;
+}
+
+Live live(const graph::View& view) {
+    if (view.axes.empty() || !view.axes[0]->live()) return Live::No;
+    return view.axes[0]->name == "rows" ? Live::Rows : Live::Tokens;
+}
+
+Address Site::count(const graph::View& view) const {
+    switch (live(view)) {
+        case Live::Tokens:
+            return step.tokens;
+        case Live::Rows:
+            return step.rows;
+        default:
+            return step.one;
+    }
+}
+
+}  // namespace tandem::kernels::vulkan

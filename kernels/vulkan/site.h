@@ -1,0 +1,74 @@
+// Where a Vulkan kernel runs: what it needs to turn a launch into dispatches.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "kernels/device.h"
+#include "kernels/kernel.h"
+#include "kernels/vulkan/dispatch.h"
+
+namespace tandem::kernels::vulkan {
+
+using Address = uint64_t;  // of device memory, as shaders see it
+
+// What every adapter has: memory that a workgroup shares, and invocations of one.
+inline constexpr int shared_bytes = 32768, least_invocations = 128;
+
+// What it offers beyond that.
+struct Features {
+    int subgroup = 32;           // invocations of a subgroup
+    int most_invocations = 128;  // of a workgroup
+    bool half = false;           // arithmetic in f16
+};
+
+// The inputs of a step in device memory. All arrays have room for as many tokens as a step may have.
+struct StepAddresses {
+    Address tokens = 0, rows = 0, one = 0;  // counts, and the number 1
+    Address ids = 0, positions = 0, row_numbers = 0;
+    Address sequence_count = 0;
+    Address sequences = 0;     // [slot first count cached]
+    Address sequence_of = 0;   // of each token
+};
+
+struct Site {
+    const std::map<int, Address>& weights;
+    const std::map<int, Address>& states;
+    const std::map<int, std::vector<float>>& vectors;  // host copies of weights used as vectors
+    std::function<Address(gguf::DType)> codebook;
+    // Puts a constant of the launch into device memory.
+    std::function<Address(std::span<const std::byte>)> keep;
+    Address arena = 0, sending = 0, landing = 0;
+    StepAddresses step;
+    Features features;
+
+    Address address(const Operand& operand) const;
+    Address scratch(const Launch& launch) const { return arena + Address(launch.scratch_offset); }
+    // Where the number of the view's live elements stands: 1 where its first axis is fixed.
+    Address count(const graph::View& view) const;
+};
+
+Live live(const graph::View& view);
+
+struct VulkanKernel {
+    std::string_view name;
+    size_t (*claim)(std::span<const Operation> ahead) = nullptr;
+    std::vector<Dispatch> (*bind)(const Launch& launch, const Site& site) = nullptr;
+    const Form* (*form)(const Operation& operation, size_t input) = nullptr;
+    int64_t (*scratch_bytes)(std::span<const Operation> claimed) = nullptr;
+};
+
+// The table in order of preference, the same as the planner sees it, and one kernel's entry there.
+std::span<const VulkanKernel* const> kernel_table();
+std::span<const Kernel> claims();
+const Kernel& claim_of(const VulkanKernel& kernel);
+
+// Claims one operation of the op of that name.
+inline bool is(const Operation& operation, std::string_view op) {
+    return operation.node->op->name == op;
+}
+
+}  // namespace tandem::kernels::vulkan

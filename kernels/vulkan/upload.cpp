@@ -1,0 +1,98 @@
+#include "kernels/vulkan/upload.h"
+
+#include <algorithm>
+
+#include "gguf/error.h"
+
+namespace tandem::kernels::vulkan {
+
+namespace {
+
+constexpr int64_t staging_bytes = int64_t(16) << 20;
+
+void wait_for(const vk::raii::Device& device, const vk::raii::Fence& fence) {
+    while (device.waitForFences(*fence, true, UINT64_MAX) == vk::Result::eTimeout) continue;
+}
+
+}  // namespace
+
+Upload::Upload(const vk::raii::Device& device, const vk::raii::Queue& queue, uint32_t queue_family,
+               Memory& memory)
+    : device_(device),
+      queue_(queue),
+      memory_(memory),
+      pool_(device, {.flags = vk::CommandPoolCreateFlagBits::eResetCommandBuffer,
+                     .queueFamilyIndex = queue_family}) {}
+
+Upload::Slot Upload::make_slot(Memory& memory) const {
+    vk::raii::CommandBuffers buffers(
+        device_, {.commandPool = *pool_, .commandBufferCount = 1});
+    return {.staging = memory.take(staging_bytes, Reach::Written),
+            .commands = std::move(buffers[0]),
+            .fence = vk::raii::Fence(device_, vk::FenceCreateInfo{})};
+}
+
+Upload::Slot& Upload::next() {
+    if (slots_.size() < 2) {
+        slots_.push_back(make_slot(memory_));
+        return slots_.back();
+    }
+    Slot& slot = slots_[turn_++ % 2];
+    if (slot.busy) {
+        wait_for(device_, slot.fence);
+        device_.resetFences(*slot.fence);
+        slot.busy = false;
+    }
+    return slot;
+}
+
+template <typename Record>
+void Upload::submit(Slot& slot, Record record) {
+    slot.commands.begin({.flags = vk::CommandBufferUsageFlagBits::eOneTimeSubmit});
+    record(slot.commands);
+    const vk::MemoryBarrier barrier{.srcAccessMask = vk::AccessFlagBits::eTransferWrite,
+                                    .dstAccessMask = vk::AccessFlagBits::eMemoryRead |
+                                                     vk::AccessFlagBits::eMemoryWrite};
+    slot.commands.pipelineBarrier(vk::PipelineStageFlagBits::eTransfer,
+                                  vk::PipelineStageFlagBits::eAllCommands, {}, barrier, {}, {});
+    slot.commands.end();
+    const vk::CommandBuffer commands = *slot.commands;
+    queue_.submit(vk::SubmitInfo{.commandBufferCount = 1, .pCommandBuffers = &commands},
+                  *slot.fence);
+    slot.busy = true;
+}
+
+void Upload::write(const Block& to, int64_t bytes, int64_t unit,
+                   const std::function<void(std::span<std::byte>, int64_t)>& fill) {
+    check(unit <= staging_bytes, "a row fits the staging ring");
+    const int64_t most = staging_bytes / unit * unit;
+    for (int64_t first = 0; first < bytes; first += most) {
+        const int64_t count = std::min(most, bytes - first);
+        Slot& slot = next();
+        fill({slot.staging.mapped, size_t(count)}, first);
+        submit(slot, [&](const vk::raii::CommandBuffer& commands) {
+            commands.copyBuffer(slot.staging.buffer, to.buffer,
+                                vk::BufferCopy{.srcOffset = vk::DeviceSize(slot.staging.offset),
+                                               .dstOffset = vk::DeviceSize(to.offset + first),
+                                               .size = vk::DeviceSize(count)});
+        });
+    }
+}
+
+void Upload::clear(const Block& block) {
+    submit(next(), [&](const vk::raii::CommandBuffer& commands) {
+        commands.fillBuffer(block.buffer, vk::DeviceSize(block.offset),
+                            vk::DeviceSize(block.bytes), 0);
+    });
+}
+
+void Upload::finish() {
+    for (Slot& slot : slots_)
+        if (slot.busy) {
+            wait_for(device_, slot.fence);
+            device_.resetFences(*slot.fence);
+            slot.busy = false;
+        }
+}
+
+}  // namespace tandem::kernels::vulkan
