@@ -7,7 +7,7 @@
 #include "step.glsl"
 #include "runs.glsl"
 
-layout(constant_id = 1) const uint rows_at_once = 2;
+layout(constant_id = 1) const uint rows_at_once = 2;  // which read the same of x
 layout(constant_id = 2) const uint tokens_at_once = 1;
 layout(constant_id = 3) const bool aligned = false;  // x can be read four numbers at a time
 
@@ -35,19 +35,19 @@ void main() {
     uint tokens = live_count(count) * per_live;
     if (first_row >= rows || first_token >= tokens) return;
 
-    uint64_t from[rows_at_once];   // rows of W
-    uint64_t token_at[tokens_at_once];
-    uint x_of_row[rows_at_once], y_of_row[rows_at_once], y_of_token[tokens_at_once];
+    uint64_t from[rows_at_once];  // rows of W
+    uint y_of_row[rows_at_once];
+    uint64_t x_of_rows = x + uint64_t(places(weight_rows, first_row).x) * 4;
     for (uint r = 0; r < rows_at_once; ++r) {
         uint row = min(first_row + r, rows - 1);
-        uvec2 at = places(weight_rows, row);
         from[r] = w + uint64_t(row) * row_bytes;
-        x_of_row[r] = at.x;
-        y_of_row[r] = at.y;
+        y_of_row[r] = places(weight_rows, row).y;
     }
+    uint64_t token_at[tokens_at_once];
+    uint y_of_token[tokens_at_once];
     for (uint t = 0; t < tokens_at_once; ++t) {
         uvec2 at = places(token_rows, min(first_token + t, tokens - 1));
-        token_at[t] = x + uint64_t(at.x) * 4;
+        token_at[t] = x_of_rows + uint64_t(at.x) * 4;
         y_of_token[t] = at.y;
     }
 
@@ -58,13 +58,12 @@ void main() {
     for (uint item = gl_SubgroupInvocationID; item < blocks * parts; item += gl_SubgroupSize) {
         uint block = item / parts, part = item % parts;
         uvec2 at = block * block_elements + places_of(part);
-        for (uint r = 0; r < rows_at_once; ++r) {
-            vec4 a, b;
-            decode(from[r], blocks, block, part, a, b);
-            for (uint t = 0; t < tokens_at_once; ++t) {
-                uint64_t row = token_at[t] + uint64_t(x_of_row[r]) * 4;
-                sums[r * tokens_at_once + t] += dot(a, four_of(row, at.x)) + dot(b, four_of(row, at.y));
-            }
+        vec4 a[rows_at_once], b[rows_at_once];
+        for (uint r = 0; r < rows_at_once; ++r) decode(from[r], blocks, block, part, a[r], b[r]);
+        for (uint t = 0; t < tokens_at_once; ++t) {
+            vec4 xa = four_of(token_at[t], at.x), xb = four_of(token_at[t], at.y);
+            for (uint r = 0; r < rows_at_once; ++r)
+                sums[r * tokens_at_once + t] += dot(a[r], xa) + dot(b[r], xb);
         }
     }
     for (uint r = 0; r < rows_at_once; ++r)
