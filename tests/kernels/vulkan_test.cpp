@@ -1,13 +1,6 @@
 // Every kernel of the Vulkan devices against the reference op: all weight types, odd sizes, one
 // token to many.
-#include <gtest/gtest.h>
-
-#include <cmath>
-
-#include "graph/rope.h"
-#include "kernels/reference/device.h"
-#include "kernels/small_model.h"
-#include "kernels/vulkan.h"
+#include "kernels/vulkan_case.h"
 
 namespace tandem {
 namespace {
@@ -16,34 +9,9 @@ using gguf::DType;
 using graph::Axis;
 using graph::Shape;
 using graph::Tensor;
+using test::expect_close;
 using test::SmallModel;
-
-double nmse(const std::vector<float>& x, const std::vector<float>& reference) {
-    EXPECT_EQ(x.size(), reference.size());
-    double error = 0, power = 0;
-    for (size_t i = 0; i < std::min(x.size(), reference.size()); ++i) {
-        error += (double(x[i]) - reference[i]) * (double(x[i]) - reference[i]);
-        power += double(reference[i]) * reference[i];
-    }
-    return error / power;
-}
-
-// Runs the model on both and compares.
-void expect_close(const SmallModel& model, const std::vector<graph::StepInputs>& steps,
-                  double bound = 1e-11) {
-    auto expected = model.run(std::make_unique<kernels::ReferenceDevice>("reference", 0), steps);
-    auto found = model.run(kernels::make_vulkan_device({.name = "vulkan0"}), steps);
-    EXPECT_LE(nmse(found, expected), bound);
-}
-
-// Tests that need a device skip where the machine has none.
-class Vulkan : public testing::Test {
-  protected:
-    void SetUp() override {
-        if (kernels::vulkan_adapters().list.empty())
-            GTEST_SKIP() << kernels::vulkan_adapters().absence;
-    }
-};
+using test::Vulkan;
 
 constexpr DType matrix_types[] = {DType::F32,  DType::F16,    DType::BF16,   DType::Q4_0,
                                   DType::Q4_1, DType::Q5_0,   DType::Q5_1,   DType::Q8_0,

@@ -1,0 +1,39 @@
+// What the cases of the Vulkan kernels share: the comparison with the reference op, and leave to be
+// left out where the machine has no Vulkan device.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include "kernels/reference/device.h"
+#include "kernels/small_model.h"
+#include "kernels/vulkan.h"
+
+namespace tandem::test {
+
+inline double nmse(const std::vector<float>& x, const std::vector<float>& reference) {
+    EXPECT_EQ(x.size(), reference.size());
+    double error = 0, power = 0;
+    for (size_t i = 0; i < std::min(x.size(), reference.size()); ++i) {
+        error += (double(x[i]) - reference[i]) * (double(x[i]) - reference[i]);
+        power += double(reference[i]) * reference[i];
+    }
+    return error / power;
+}
+
+// Runs the model on both and compares.
+inline void expect_close(const SmallModel& model, const std::vector<graph::StepInputs>& steps,
+                         double bound = 1e-11) {
+    auto expected = model.run(std::make_unique<kernels::ReferenceDevice>("reference", 0), steps);
+    auto found = model.run(kernels::make_vulkan_device({.name = "vulkan0"}), steps);
+    EXPECT_LE(nmse(found, expected), bound);
+}
+
+class Vulkan : public testing::Test {
+  protected:
+    void SetUp() override {
+        if (kernels::vulkan_adapters().list.empty())
+            GTEST_SKIP() << kernels::vulkan_adapters().absence;
+    }
+};
+
+}  // namespace tandem::test
