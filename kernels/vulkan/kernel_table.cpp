@@ -4,13 +4,15 @@
 namespace tandem::kernels::vulkan {
 
 namespace ops {
-extern const VulkanKernel linear_vector, embed, pairs, maps, norms, rope, select_rows, attend, copy;
+extern const VulkanKernel linear_vector, embed, pairs, maps, norms, rope, select_rows, attend,
+    shares, copy;
 }
 
 namespace {
 
 constexpr const VulkanKernel* table[] = {
-    &ops::linear_vector, &ops::embed, &ops::pairs, &ops::maps, &ops::norms, &ops::rope, &ops::select_rows, &ops::attend, &ops::copy,
+    &ops::linear_vector, &ops::embed,       &ops::pairs,  &ops::maps,   &ops::norms,
+    &ops::rope,          &ops::select_rows, &ops::attend, &ops::shares, &ops::copy,
 };
 
 std::vector<Kernel> as_claims() {
