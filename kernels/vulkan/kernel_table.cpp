@@ -5,7 +5,7 @@ namespace tandem::kernels::vulkan {
 
 namespace ops {
 extern const VulkanKernel linear_vector, embed, pairs, maps, norms, rope, select_rows, attend,
-    shares, router, take, temper, copy;
+    shares, router, take, temper, pick, copy;
 }
 
 namespace {
@@ -13,7 +13,7 @@ namespace {
 constexpr const VulkanKernel* table[] = {
     &ops::linear_vector, &ops::embed,       &ops::pairs,  &ops::maps,   &ops::norms,
     &ops::rope,          &ops::select_rows, &ops::attend, &ops::shares, &ops::router,
-    &ops::take,          &ops::temper,      &ops::copy,
+    &ops::take,          &ops::temper,      &ops::pick,   &ops::copy,
 };
 
 std::vector<Kernel> as_claims() {

@@ -1,4 +1,4 @@
-// scale, sigmoid, softplus and soft_cap, and copies: one number to one number.
+// scale, sigmoid, softplus and soft_cap, and copies of values and parts: one number to one number.
 #include "kernels/vulkan/forms.h"
 #include "kernels/vulkan/shaders.h"
 #include "kernels/vulkan/walk.h"
@@ -53,6 +53,20 @@ std::vector<Dispatch> bind(const Launch& launch, const Site& site) {
                parameter, site);
 }
 
+size_t claim_pick(std::span<const Operation> ahead) { return is(ahead[0], "pick") ? 1 : 0; }
+
+// A copy that begins further on and leaves an axis out.
+std::vector<Dispatch> bind_pick(const Launch& launch, const Site& site) {
+    const Operation& operation = launch.operations[0];
+    const graph::View& y = operation.output.view;
+    Operand x = operation.inputs[0];
+    size_t picked = 0;
+    while (contains(y.axes, x.view.axes[picked])) ++picked;
+    const auto index = int64_t(operation.node->attributes.number("index"));
+    x.offset += index * x.view.strides[picked] * 4;
+    return map(x, operation.output, y, 0, 0, site);
+}
+
 std::vector<Dispatch> bind_copy(const Launch& launch, const Site& site) {
     const Operation& operation = launch.operations[0];
     return map(operation.inputs[0], operation.output, dense_view(operation.output.view), 0, 0,
@@ -62,6 +76,7 @@ std::vector<Dispatch> bind_copy(const Launch& launch, const Site& site) {
 }  // namespace
 
 extern const VulkanKernel maps{.name = "maps", .claim = claim, .bind = bind};
+extern const VulkanKernel pick{.name = "pick", .claim = claim_pick, .bind = bind_pick};
 extern const VulkanKernel copy{.name = "copy",
                                .claim = [](std::span<const Operation>) { return size_t(0); },
                                .bind = bind_copy};
