@@ -5,15 +5,16 @@ namespace tandem::kernels::vulkan {
 
 namespace ops {
 extern const VulkanKernel linear_vector, embed, pairs, maps, norms, rope, select_rows, attend,
-    shares, router, take, temper, pick, expert_bias, copy;
+    shares, router, take, temper, pick, expert_bias, short_conv, copy;
 }
 
 namespace {
 
 constexpr const VulkanKernel* table[] = {
-    &ops::linear_vector, &ops::embed,       &ops::pairs,  &ops::maps,        &ops::norms,
-    &ops::rope,          &ops::select_rows, &ops::attend, &ops::shares,      &ops::router,
-    &ops::take,          &ops::temper,      &ops::pick,   &ops::expert_bias, &ops::copy,
+    &ops::linear_vector, &ops::embed,       &ops::pairs,       &ops::maps,
+    &ops::norms,         &ops::rope,        &ops::select_rows, &ops::attend,
+    &ops::shares,        &ops::router,      &ops::take,        &ops::temper,
+    &ops::pick,          &ops::expert_bias, &ops::short_conv,  &ops::copy,
 };
 
 std::vector<Kernel> as_claims() {

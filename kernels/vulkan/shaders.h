@@ -33,4 +33,8 @@ inline uint32_t group_for(const Site& site, int64_t length) {
 // Workgroups of element-by-element kernels.
 inline constexpr uint32_t elements_at_once = 128;
 
+// Kernels with states: programs of so many tokens take them one after the other, and sequences go
+// side by side up to a number, which are few in a step with many tokens.
+inline constexpr int64_t few_tokens = 8, sequences_at_once = 8;
+
 }  // namespace tandem::kernels::vulkan
