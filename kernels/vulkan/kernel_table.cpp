@@ -5,16 +5,16 @@ namespace tandem::kernels::vulkan {
 
 namespace ops {
 extern const VulkanKernel linear_vector, embed, pairs, maps, norms, rope, select_rows, attend,
-    shares, router, take, temper, pick, expert_bias, short_conv, copy;
+    shares, router, take, temper, pick, expert_bias, short_conv, delta_net, copy;
 }
 
 namespace {
 
 constexpr const VulkanKernel* table[] = {
-    &ops::linear_vector, &ops::embed,       &ops::pairs,       &ops::maps,
-    &ops::norms,         &ops::rope,        &ops::select_rows, &ops::attend,
-    &ops::shares,        &ops::router,      &ops::take,        &ops::temper,
-    &ops::pick,          &ops::expert_bias, &ops::short_conv,  &ops::copy,
+    &ops::linear_vector, &ops::embed,       &ops::pairs,  &ops::maps,        &ops::norms,
+    &ops::rope,          &ops::select_rows, &ops::attend, &ops::shares,      &ops::router,
+    &ops::take,          &ops::temper,      &ops::pick,   &ops::expert_bias, &ops::short_conv,
+    &ops::delta_net,     &ops::copy,
 };
 
 std::vector<Kernel> as_claims() {

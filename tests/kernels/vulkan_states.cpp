@@ -56,5 +56,30 @@ TEST_F(VulkanStates, ShortConv) {
     }
 }
 
+// Head sizes that are no multiple of a vector, heads in every order, decays of heads and of
+// channels.
+TEST_F(VulkanStates, DeltaNet) {
+    enum Heads { Grouped, Tiled, Single };
+    for (Heads order : {Grouped, Tiled, Single})
+        for (int64_t size : {16, 37, 128}) {
+            SmallModel model;
+            Axis k_heads = model.axis("k_heads", 3), v_per_k = model.axis("v_per_k", 2);
+            Axis d = model.axis("d", size), dv = model.axis("dv", size + 3);
+            Shape heads = order == Grouped ? Shape{k_heads, v_per_k}
+                          : order == Tiled ? Shape{v_per_k, k_heads}
+                                           : Shape{k_heads};
+            Tensor q = l2_norm(model.activation("q", {k_heads, d}), 1e-6);
+            Tensor k = l2_norm(model.activation("k", {k_heads, d}), 1e-6);
+            Tensor v = model.activation("v", heads + Shape{dv});
+            Shape decayed = order == Single ? heads + Shape{d} : heads;
+            Tensor decay = scale(softplus(model.activation("decay", decayed)), -1);
+            Tensor beta = sigmoid(model.activation("beta", heads));
+            Tensor state = model.graph.state(
+                "state", DType::F32, Shape{model.axis("slots", 4)} + heads + Shape{dv}, {d});
+            model.finish(delta_net(q, k, v, decay, beta, state));
+            expect_close(model, steps);
+        }
+}
+
 }  // namespace
 }  // namespace tandem
