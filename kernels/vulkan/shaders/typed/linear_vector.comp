@@ -6,6 +6,7 @@
 #extension GL_KHR_shader_subgroup_arithmetic : require
 #include "step.glsl"
 #include "runs.glsl"
+#include "fours.glsl"
 
 layout(constant_id = 1) const uint rows_at_once = 2;  // which read the same of x
 layout(constant_id = 2) const uint tokens_at_once = 1;
@@ -19,15 +20,6 @@ layout(push_constant) uniform Parameters {
 };
 
 #include "type.glsl"
-
-vec4 four_of(uint64_t row, uint at) {
-    if (aligned) return Vectors(row).at[at >> 2];
-    vec4 values = vec4(0);
-    Floats from = Floats(row);
-    for (uint i = 0; i < 4; ++i)
-        if (at + i < columns) values[i] = from.at[at + i];
-    return values;
-}
 
 void main() {
     uint subgroup = group_number() * gl_NumSubgroups + gl_SubgroupID;
@@ -61,7 +53,8 @@ void main() {
         vec4 a[rows_at_once], b[rows_at_once];
         for (uint r = 0; r < rows_at_once; ++r) decode(from[r], blocks, block, part, a[r], b[r]);
         for (uint t = 0; t < tokens_at_once; ++t) {
-            vec4 xa = four_of(token_at[t], at.x), xb = four_of(token_at[t], at.y);
+            vec4 xa = four_of(token_at[t], at.x, columns, aligned);
+            vec4 xb = four_of(token_at[t], at.y, columns, aligned);
             for (uint r = 0; r < rows_at_once; ++r)
                 sums[r * tokens_at_once + t] += dot(a[r], xa) + dot(b[r], xb);
         }

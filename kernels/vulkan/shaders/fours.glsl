@@ -1,0 +1,16 @@
+// Rows of activations, read four numbers at a time.
+#ifndef FOURS_GLSL
+#define FOURS_GLSL
+#include "memory.glsl"
+
+// `aligned`: the row's address and its length allow whole vectors. Past the end there are zeros.
+vec4 four_of(uint64_t row, uint at, uint length, bool aligned) {
+    if (aligned) return Vectors(row).at[at >> 2];
+    vec4 values = vec4(0);
+    Floats from = Floats(row);
+    for (uint i = 0; i < 4; ++i)
+        if (at + i < length) values[i] = from.at[at + i];
+    return values;
+}
+
+#endif

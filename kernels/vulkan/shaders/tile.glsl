@@ -1,0 +1,88 @@
+// A tile of the products of a matrix's rows and many rows of x, which a workgroup of 128 invocations
+// computes. Both sides come into shared memory a few parts of their rows at a time, where weights
+// are decoded once for all of the tile; from there an invocation takes rows_each x tokens_each
+// products into registers. Rows of x are read in the order of the matrix's parts, whatever places
+// these have in a block: a sum does not ask in which order its addends stand.
+//
+// Every product adds up in the same order, so the shape of the tile changes no bit of it.
+//
+// The shader has the decoder of a type, and says where rows of the tile lie, both always within
+// their operand: uint64_t row_of_w(uint row), uint64_t row_of_x(uint token).
+#include "fours.glsl"
+
+layout(constant_id = 1) const uint rows_each = 4;
+layout(constant_id = 2) const uint tokens_each = 8;
+layout(constant_id = 3) const uint parts_at_once = 4;
+layout(constant_id = 4) const bool aligned = false;  // x can be read four numbers at a time
+
+// Neighbouring invocations take neighbouring rows of the matrix, which are neighbours in y.
+const uint row_lanes = 16, token_lanes = 8;
+const uint tile_rows = rows_each * row_lanes, tile_tokens = tokens_each * token_lanes;
+
+// Eight numbers of a part are two vectors. Another one keeps rows that are read at once, eight of
+// them, in different banks.
+const uint tile_stride = 2 * parts_at_once + 1;
+shared vec4 tile_w[tile_rows * tile_stride];
+shared vec4 tile_x[tile_tokens * tile_stride];
+
+uint64_t row_of_w(uint row);
+uint64_t row_of_x(uint token);
+
+// Where this invocation's products stand in the tile.
+uint row_in_tile(uint r) { return gl_LocalInvocationIndex % row_lanes + r * row_lanes; }
+uint token_in_tile(uint t) { return gl_LocalInvocationIndex / row_lanes + t * token_lanes; }
+
+void fill_tile(uint columns, uint first_part) {
+    const uint parts = block_elements / 8;
+    uint blocks = (columns + block_elements - 1) / block_elements;
+    for (uint i = gl_LocalInvocationIndex; i < tile_rows * parts_at_once; i += gl_WorkGroupSize.x) {
+        uint row = i / parts_at_once, number = i % parts_at_once, part = first_part + number;
+        vec4 a = vec4(0), b = vec4(0);
+        if (part < blocks * parts) decode(row_of_w(row), blocks, part / parts, part % parts, a, b);
+        uint at = row * tile_stride + 2 * number;
+        tile_w[at] = a;
+        tile_w[at + 1] = b;
+    }
+    for (uint i = gl_LocalInvocationIndex; i < tile_tokens * parts_at_once; i += gl_WorkGroupSize.x) {
+        uint token = i / parts_at_once, number = i % parts_at_once, part = first_part + number;
+        vec4 a = vec4(0), b = vec4(0);
+        if (part < blocks * parts) {
+            uvec2 places = part / parts * block_elements + places_of(part % parts);
+            uint64_t row = row_of_x(token);
+            a = four_of(row, places.x, columns, aligned);
+            b = four_of(row, places.y, columns, aligned);
+        }
+        uint at = token * tile_stride + 2 * number;
+        tile_x[at] = a;
+        tile_x[at + 1] = b;
+    }
+}
+
+float with_product(float sum, vec4 a, vec4 b) {
+    return fma(a.w, b.w, fma(a.z, b.z, fma(a.y, b.y, fma(a.x, b.x, sum))));
+}
+
+// sums[r * tokens_each + t] is the product of row row_in_tile(r) and token token_in_tile(t).
+float sums[rows_each * tokens_each];
+
+void add_up_tile(uint columns) {
+    for (uint i = 0; i < rows_each * tokens_each; ++i) sums[i] = 0;
+    uint parts = (columns + block_elements - 1) / block_elements * (block_elements / 8);
+    for (uint part = 0; part < parts; part += parts_at_once) {
+        barrier();
+        fill_tile(columns, part);
+        barrier();
+        for (uint i = 0; i < 2 * parts_at_once; ++i) {
+            vec4 x[tokens_each];
+            for (uint t = 0; t < tokens_each; ++t)
+                x[t] = tile_x[token_in_tile(t) * tile_stride + i];
+            for (uint r = 0; r < rows_each; ++r) {
+                vec4 w = tile_w[row_in_tile(r) * tile_stride + i];
+                for (uint t = 0; t < tokens_each; ++t) {
+                    uint at = r * tokens_each + t;
+                    sums[at] = with_product(sums[at], w, x[t]);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,39 @@
+// y = W x for many tokens: a workgroup computes a tile of y.
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#include "step.glsl"
+#include "runs.glsl"
+
+layout(push_constant) uniform Parameters {
+    uint64_t count, w, x, y, codebook;
+    uint rows, columns, row_bytes, per_live;
+    Runs weight_rows;  // where the rows of W lead in y
+    Runs token_rows;   // and those of x, in x and y
+};
+
+#include "type.glsl"
+#include "tile.glsl"
+
+uint first_row, first_token;
+shared uvec2 token_at[tile_tokens];
+
+uint64_t row_of_w(uint row) { return w + uint64_t(min(first_row + row, rows - 1)) * row_bytes; }
+uint64_t row_of_x(uint token) { return x + uint64_t(token_at[token].x) * 4; }
+
+void main() {
+    // Workgroups of one tile's rows run side by side, so that memory gives them to caches once.
+    first_row = gl_WorkGroupID.y * tile_rows;
+    first_token = group_number() * tile_tokens;
+    uint tokens = live_count(count) * per_live;
+    if (first_token >= tokens) return;
+    for (uint t = gl_LocalInvocationIndex; t < tile_tokens; t += gl_WorkGroupSize.x)
+        token_at[t] = places(token_rows, min(first_token + t, tokens - 1));
+    add_up_tile(columns);
+    for (uint r = 0; r < rows_each; ++r) {
+        uint row = first_row + row_in_tile(r);
+        uint y_of_row = places(weight_rows, row).y;
+        for (uint t = 0; t < tokens_each; ++t)
+            if (row < rows && first_token + token_in_tile(t) < tokens)
+                Floats(y).at[token_at[token_in_tile(t)].y + y_of_row] = sums[r * tokens_each + t];
+    }
+}
