@@ -49,7 +49,7 @@ std::unique_ptr<VulkanRecording> Recorder::record(std::span<const Launch> launch
     Hazards hazards;
     vk::Pipeline bound;
     for (const Launch& launch : launches) {
-        const VulkanKernel& kernel = *kernel_table()[size_t(launch.kernel->number)];
+        const VulkanKernel& kernel = *ops_table()[size_t(launch.kernel->number)];
         bool first = true;
         const bool waits = hazards.must_wait(launch);
         for (const Dispatch& dispatch : kernel.bind(launch, site)) {

@@ -61,8 +61,9 @@ struct VulkanKernel {
     int64_t (*scratch_bytes)(std::span<const Operation> claimed) = nullptr;
 };
 
-// The table in order of preference, the same as the planner sees it, and one kernel's entry there.
-std::span<const VulkanKernel* const> kernel_table();
+// All kernels, made by the build from the files of ops/; no two claim the same front of operations.
+// The same table as the planner sees it, and one kernel's entry there.
+std::span<const VulkanKernel* const> ops_table();
 std::span<const Kernel> claims();
 const Kernel& claim_of(const VulkanKernel& kernel);
 
