@@ -98,6 +98,7 @@ AdapterFacts facts_of(const vk::raii::PhysicalDevice& adapter) {
     facts.features = {
         .subgroup = int(chain.get<vk::PhysicalDeviceSubgroupProperties>().subgroupSize),
         .most_invocations = int(properties.limits.maxComputeWorkGroupInvocations),
+        .busy_subgroups = seen.software ? 8 : 2048,
         .half = bool(offered.get<vk::PhysicalDeviceVulkan12Features>().shaderFloat16)};
     seen.features = text_of(facts.features);
     return facts;

@@ -22,6 +22,7 @@ inline constexpr int shared_bytes = 32768, least_invocations = 128;
 struct Features {
     int subgroup = 32;           // invocations of a subgroup
     int most_invocations = 128;  // of a workgroup
+    int busy_subgroups = 2048;   // about as many as keep it busy
     bool half = false;           // arithmetic in f16
 };
 

@@ -40,9 +40,11 @@ struct Linear {
 };
 
 std::vector<Dispatch> by_vectors(const Linear& linear, const Site& site) {
-    // Rows that share x read it once; with too many of them a GPU has too few subgroups at work.
-    const bool few = linear.most_tokens == 1 && linear.parameters.rows < 4096;
-    const uint32_t rows_at_once = linear.shares_axes || few ? 1 : linear.most_tokens == 1 ? 2 : 4;
+    // Rows that share x read it once; with too many of them too few subgroups are at work.
+    uint32_t rows_at_once = linear.shares_axes ? 1 : 4;
+    while (rows_at_once > 1 &&
+           linear.parameters.rows / rows_at_once < uint32_t(site.features.busy_subgroups))
+        rows_at_once /= 2;
     const uint32_t tokens_at_once = uint32_t(std::min<int64_t>(linear.most_tokens, 8));
     const uint32_t group = subgroups(site, 4);
     return {{.shader = typed("linear_vector", linear.dtype),
