@@ -26,7 +26,7 @@ Runs runs_of(const graph::Shape& axes, const std::vector<int64_t>& extents, cons
     check(runs.size() <= 3, "operands have few runs");
     Runs result;
     for (size_t i = 0; i < runs.size(); ++i) {
-        result.extents[i] = uint32_t(runs[i].extent);
+        if (i > 0) result.extents[i - 1] = uint32_t(runs[i].extent);
         result.from[i] = uint32_t(runs[i].from);
         result.to[i] = uint32_t(runs[i].to);
     }

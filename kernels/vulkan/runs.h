@@ -9,12 +9,12 @@
 namespace tandem::kernels::vulkan {
 
 struct Runs {
-    uint32_t extents[3] = {1, 1, 1};
+    uint32_t extents[2] = {1, 1};        // of the second and the third
     uint32_t from[3] = {}, to[3] = {};  // strides
 };
 
 // `axes` with their local extents, as both views have them; an axis that a view lacks has stride 0.
-// Throws Error where there are more runs than fit. The extent of the first one is not used.
+// Throws Error where there are more runs than fit.
 Runs runs_of(const graph::Shape& axes, const std::vector<int64_t>& extents, const graph::View& from,
              const graph::View& to);
 // All axes of `view` but the last `rows_of`; the number of its rows for each live one of the first

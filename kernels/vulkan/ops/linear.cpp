@@ -1,6 +1,7 @@
 // linear: for a few tokens a subgroup runs along rows of W, for many a workgroup computes a tile.
 #include "gguf/error.h"
 #include "kernels/vulkan/forms.h"
+#include "kernels/vulkan/linear_chain.h"
 #include "kernels/vulkan/planes.h"
 #include "kernels/vulkan/runs.h"
 #include "kernels/vulkan/shaders.h"
@@ -11,16 +12,18 @@ namespace tandem::kernels::vulkan::ops {
 namespace {
 
 struct LinearParameters {
-    Address count, w, x, y, codebook;
+    Address count, w, x, y, codebook, other;
     uint32_t rows, columns, row_bytes, per_live;
     Runs weight_rows, token_rows;
 };
 
-size_t claim(std::span<const Operation> ahead) { return is(ahead[0], "linear") ? 1 : 0; }
+size_t claim(std::span<const Operation> ahead) {
+    return is(ahead[0], "linear") ? linear_chain(ahead).length : 0;
+}
 
 // The contracted axes of x as W has them, one after another.
 const Form* form(const Operation& operation, size_t input) {
-    if (input != 0) return nullptr;
+    if (!is(operation, "linear") || input != 0) return nullptr;
     const graph::View &x = operation.inputs[0].view, &w = operation.inputs[1].view;
     bool last = x.axes.size() >= w.columns;
     for (size_t i = 0; last && i < w.columns; ++i)
@@ -37,6 +40,7 @@ struct Linear {
     int64_t most_tokens = 0;  // rows of x that meet a row of W
     Live live = Live::No;
     bool shares_axes = false, aligned = false;
+    uint32_t kind = 0, matrices = 1;
 };
 
 std::vector<Dispatch> by_vectors(const Linear& linear, const Site& site) {
@@ -48,7 +52,8 @@ std::vector<Dispatch> by_vectors(const Linear& linear, const Site& site) {
     const uint32_t tokens_at_once = uint32_t(std::min<int64_t>(linear.most_tokens, 8));
     const uint32_t group = subgroups(site, 4);
     return {{.shader = typed("linear_vector", linear.dtype),
-             .constants = {group, rows_at_once, tokens_at_once, linear.aligned},
+             .constants = {group, rows_at_once, tokens_at_once, linear.aligned, linear.kind,
+                           linear.matrices},
              .parameters = Parameters(linear.parameters),
              .x = {.units = linear.parameters.rows,
                    .per_group = int64_t(rows_at_once) * (group / uint32_t(site.features.subgroup))},
@@ -59,8 +64,10 @@ std::vector<Dispatch> by_vectors(const Linear& linear, const Site& site) {
 
 std::vector<Dispatch> by_tiles(const Linear& linear) {
     const Tile tile = tile_for(linear.parameters.rows, linear.most_tokens);
+    std::vector<uint32_t> constants = tile.constants(linear.aligned);
+    constants.insert(constants.end(), {linear.kind, linear.matrices});
     return {{.shader = typed("linear_tile", linear.dtype),
-             .constants = tile.constants(linear.aligned),
+             .constants = constants,
              .parameters = Parameters(linear.parameters),
              .x = {.units = linear.parameters.per_live,
                    .per_group = tile.tokens(),
@@ -69,13 +76,18 @@ std::vector<Dispatch> by_tiles(const Linear& linear) {
 }
 
 std::vector<Dispatch> bind(const Launch& launch, const Site& site) {
-    const Operation& operation = launch.operations[0];
-    const graph::View &w = operation.inputs[1].view, &y = operation.output.view;
+    const LinearChain chain = linear_chain(launch.operations);
+    const Operation& operation = launch.operations[chain.product];
+    const Operand& result = launch.operations.back().output;
+    const graph::View &w = operation.inputs[1].view, &y = result.view;
     const graph::View x = lies_together(operation.inputs[0].view, w.columns)
                               ? operation.inputs[0].view
                               : dense_view(operation.inputs[0].view);
     const graph::Shape weight_axes(w.axes.begin(), w.axes.end() - int64_t(w.columns));
-    Linear linear{.dtype = w.dtype, .live = live(x)};
+    Linear linear{.dtype = w.dtype,
+                  .live = live(x),
+                  .kind = chain.kind,
+                  .matrices = chain.length == 3 ? 2u : 1u};
     graph::Shape outer;
     std::vector<int64_t> extents;
     int64_t per_live = 1;
@@ -92,7 +104,7 @@ std::vector<Dispatch> bind(const Launch& launch, const Site& site) {
         .count = site.count(x),
         .w = site.address(operation.inputs[1]),
         .x = site.address(operation.inputs[0]),
-        .y = site.address(operation.output),
+        .y = site.address(result),
         .codebook = site.codebook(w.dtype),
         .rows = uint32_t(w.rows()),
         .columns = uint32_t(w.row_length()),
@@ -102,6 +114,9 @@ std::vector<Dispatch> bind(const Launch& launch, const Site& site) {
             runs_of(weight_axes,
                     {w.extents.begin(), w.extents.begin() + int64_t(weight_axes.size())}, x, y),
         .token_rows = runs_of(outer, extents, x, y)};
+    if (chain.length > 1)
+        linear.parameters.other =
+            site.address(launch.operations[chain.second].inputs[chain.operand]);
     linear.most_tokens = per_live * (outer.empty() || !outer[0]->live() ? 1 : x.extents[0]);
     linear.aligned = linear.parameters.x % 16 == 0 && linear.parameters.columns % 8 == 0;
     for (const Runs& runs : {linear.parameters.weight_rows, linear.parameters.token_rows})

@@ -5,19 +5,14 @@
 #extension GL_GOOGLE_include_directive : require
 #extension GL_KHR_shader_subgroup_arithmetic : require
 #include "step.glsl"
-#include "runs.glsl"
 #include "fours.glsl"
+#include "linear.glsl"
 
 layout(constant_id = 1) const uint rows_at_once = 2;  // which read the same of x
 layout(constant_id = 2) const uint tokens_at_once = 1;
 layout(constant_id = 3) const bool aligned = false;  // x can be read four numbers at a time
-
-layout(push_constant) uniform Parameters {
-    uint64_t count, w, x, y, codebook;
-    uint rows, columns, row_bytes, per_live;
-    Runs weight_rows;  // where the rows of W lead in x and y
-    Runs token_rows;   // and those of x
-};
+layout(constant_id = 4) const uint kind = 0;
+layout(constant_id = 5) const uint matrices = 1;
 
 #include "type.glsl"
 
@@ -27,12 +22,13 @@ void main() {
     uint tokens = live_count(count) * per_live;
     if (first_row >= rows || first_token >= tokens) return;
 
-    uint64_t from[rows_at_once];  // rows of W
+    uint64_t from[rows_at_once * matrices];  // rows of W, then of the second matrix
     uint y_of_row[rows_at_once];
     uint64_t x_of_rows = x + uint64_t(places(weight_rows, first_row).x) * 4;
     for (uint r = 0; r < rows_at_once; ++r) {
         uint row = min(first_row + r, rows - 1);
         from[r] = w + uint64_t(row) * row_bytes;
+        if (matrices > 1) from[rows_at_once + r] = other + uint64_t(row) * row_bytes;
         y_of_row[r] = places(weight_rows, row).y;
     }
     uint64_t token_at[tokens_at_once];
@@ -43,26 +39,30 @@ void main() {
         y_of_token[t] = at.y;
     }
 
-    float sums[rows_at_once * tokens_at_once];
-    for (uint i = 0; i < rows_at_once * tokens_at_once; ++i) sums[i] = 0;
+    const uint products = rows_at_once * matrices;
+    float sums[products * tokens_at_once];
+    for (uint i = 0; i < products * tokens_at_once; ++i) sums[i] = 0;
     const uint parts = block_elements / 8;
     uint blocks = (columns + block_elements - 1) / block_elements;
     for (uint item = gl_SubgroupInvocationID; item < blocks * parts; item += gl_SubgroupSize) {
         uint block = item / parts, part = item % parts;
         uvec2 at = block * block_elements + places_of(part);
-        vec4 a[rows_at_once], b[rows_at_once];
-        for (uint r = 0; r < rows_at_once; ++r) decode(from[r], blocks, block, part, a[r], b[r]);
+        vec4 a[products], b[products];
+        for (uint r = 0; r < products; ++r) decode(from[r], blocks, block, part, a[r], b[r]);
         for (uint t = 0; t < tokens_at_once; ++t) {
             vec4 xa = four_of(token_at[t], at.x, columns, aligned);
             vec4 xb = four_of(token_at[t], at.y, columns, aligned);
-            for (uint r = 0; r < rows_at_once; ++r)
+            for (uint r = 0; r < products; ++r)
                 sums[r * tokens_at_once + t] += dot(a[r], xa) + dot(b[r], xb);
         }
     }
+    for (uint i = 0; i < products * tokens_at_once; ++i) sums[i] = subgroupAdd(sums[i]);
+    if (!subgroupElect()) return;
     for (uint r = 0; r < rows_at_once; ++r)
         for (uint t = 0; t < tokens_at_once; ++t) {
-            float sum = subgroupAdd(sums[r * tokens_at_once + t]);
-            if (subgroupElect() && first_row + r < rows && first_token + t < tokens)
-                Floats(y).at[y_of_token[t] + y_of_row[r]] = sum;
+            if (first_row + r >= rows || first_token + t >= tokens) continue;
+            uint at = y_of_token[t] + y_of_row[r], i = r * tokens_at_once + t;
+            float second = matrices > 1 ? sums[rows_at_once * tokens_at_once + i] : 0;
+            Floats(y).at[at] = finished(kind, sums[i], second, first_row + r, at);
         }
 }

@@ -1,0 +1,74 @@
+#include "kernels/vulkan/linear_chain.h"
+
+#include "kernels/vulkan/units.h"
+
+namespace tandem::kernels::vulkan {
+
+namespace {
+
+constexpr uint32_t plus_like = 1, plus_row = 2, gated = 3;
+
+bool is(const Operation& operation, std::string_view op) { return operation.node->op->name == op; }
+
+// True where nothing but the operation `distance` further on reads the result.
+bool read_only_by(const Operation& operation, int distance) {
+    return !operation.outlives_segment && operation.readers == std::vector<int>{distance};
+}
+
+bool reads(const Operation& reader, size_t input, const Operation& writer) {
+    return reader.node->inputs[input].value == writer.node->output.value;
+}
+
+graph::Shape row_axes(const Operation& linear) {
+    const graph::View& w = linear.inputs[1].view;
+    return {w.axes.begin(), w.axes.end() - int64_t(w.columns)};
+}
+
+bool is_dense(const graph::View& view) {
+    int64_t expected = 1;
+    for (size_t i = view.axes.size(); i-- > 0; expected *= view.extents[i])
+        if (view.extents[i] != 1 && view.strides[i] != expected) return false;
+    return true;
+}
+
+LinearChain with_addition(std::span<const Operation> ahead) {
+    if (ahead.size() < 2 || !is(ahead[1], "add") || !read_only_by(ahead[0], 1)) return {};
+    const size_t own = reads(ahead[1], 0, ahead[0]) ? 0 : 1;
+    const graph::View &addend = ahead[1].inputs[1 - own].view, &y = ahead[1].output.view;
+    LinearChain chain{.length = 2, .second = 1, .operand = 1 - own};
+    // An axis of length 1 may have any stride.
+    if (ahead[1].inputs[own].view.axes != y.axes) return {};
+    if (addend.axes == y.axes && is_dense(addend) && is_dense(y))
+        chain.kind = plus_like;
+    else if (own == 0 && addend.axes == row_axes(ahead[0]) && is_dense(addend))
+        chain.kind = plus_row;
+    else
+        return {};
+    return chain;
+}
+
+LinearChain with_unit(std::span<const Operation> ahead) {
+    if (ahead.size() < 3 || !is(ahead[1], "linear") || !is(ahead[2], "glu")) return {};
+    const size_t gate = reads(ahead[2], 0, ahead[0]) ? 0 : 1;
+    const graph::View &first = ahead[0].inputs[1].view, &second = ahead[1].inputs[1].view;
+    const bool alike = ahead[0].node->inputs[0].value == ahead[1].node->inputs[0].value &&
+                       first.dtype == second.dtype && first.axes == second.axes &&
+                       first.extents == second.extents;
+    if (!alike || !read_only_by(ahead[0], 2) || !read_only_by(ahead[1], 1) ||
+        !reads(ahead[2], 0, ahead[gate]) || !reads(ahead[2], 1, ahead[1 - gate]))
+        return {};
+    return {.length = 3,
+            .kind = gated + gated_unit(ahead[2].node->attributes.word("activation")),
+            .product = gate,
+            .second = 1 - gate,
+            .operand = 1};
+}
+
+}  // namespace
+
+LinearChain linear_chain(std::span<const Operation> ahead) {
+    const LinearChain chain = with_addition(ahead);
+    return chain.length > 1 ? chain : with_unit(ahead);
+}
+
+}  // namespace tandem::kernels::vulkan
