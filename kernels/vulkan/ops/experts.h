@@ -1,0 +1,33 @@
+// What the two ways of moe_ffn, for few tokens and for many, have in common.
+#pragma once
+
+#include "graph/ops/moe_ffn.h"
+#include "kernels/vulkan/site.h"
+
+namespace tandem::kernels::vulkan {
+
+// A `choice` is one expert for one token.
+struct ExpertSizes {
+    int64_t tokens = 0, used = 0, choices = 0;  // capacities
+    int64_t experts = 0, ffn = 0, embd = 0;     // held here
+
+    explicit ExpertSizes(const Operation& operation) {
+        using namespace graph::ops;
+        const graph::View &x = operation.inputs[moe_x].view,
+                          &gate = operation.inputs[moe_gate].view;
+        tokens = x.extents[0];
+        used = operation.inputs[moe_ids].view.extents[1];
+        choices = tokens * used;
+        experts = gate.extents[0];
+        ffn = gate.extents[1];
+        embd = x.extents[1];
+    }
+};
+
+// shaders/expert_units.comp: the scales, biases and units of products that `gates` and `ups` hold.
+Dispatch expert_units(const Operation& operation, const Site& site, Address gates, Address ups);
+
+int64_t few_experts_bytes(const Operation& operation);
+std::vector<Dispatch> few_experts(const Launch& launch, const Site& site);
+
+}  // namespace tandem::kernels::vulkan

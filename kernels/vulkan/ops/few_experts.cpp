@@ -1,0 +1,124 @@
+// moe_ffn for a few tokens: hidden rows of every choice by itself, then a token's sum over its
+// choices.
+#include "kernels/vulkan/ops/experts.h"
+#include "kernels/vulkan/planes.h"
+#include "kernels/vulkan/shaders.h"
+#include "kernels/vulkan/units.h"
+
+namespace tandem::kernels::vulkan {
+
+using namespace graph::ops;
+
+namespace {
+
+struct HiddenParameters {
+    Address count, ids, gate_scale, up_scale, gate_bias, up_bias, gate, up, x, y, codebook;
+    uint32_t ids_stride, used, first_expert, experts, rows, columns, row_bytes, x_stride;
+};
+
+struct DownParameters {
+    Address count, ids, weights, scale, down, hidden, y, codebook;
+    uint32_t ids_stride, used, first_expert, experts, rows, columns, row_bytes, weights_stride,
+        y_stride;
+};
+
+// Gate and up together with their unit, or `only` the product of one of them.
+Dispatch hidden_rows(const Operation& operation, const Site& site, Address y,
+                     const Operand* only = nullptr) {
+    const ExpertSizes sizes(operation);
+    const std::vector<Operand>& inputs = operation.inputs;
+    const graph::View& x = inputs[moe_x].view;
+    const Operand& gate = only ? *only : inputs[moe_gate];
+    const HiddenParameters parameters{
+        .count = site.count(x),
+        .ids = site.address(inputs[moe_ids]),
+        .gate_scale = site.address(inputs[moe_gate_scale]),
+        .up_scale = site.address(inputs[moe_up_scale]),
+        .gate_bias = site.address(inputs[moe_gate_bias]),
+        .up_bias = site.address(inputs[moe_up_bias]),
+        .gate = site.address(gate),
+        .up = site.address(inputs[moe_up]),
+        .x = site.address(inputs[moe_x]),
+        .y = y,
+        .codebook = site.codebook(gate.view.dtype),
+        .ids_stride = uint32_t(inputs[moe_ids].view.strides[0]),
+        .used = uint32_t(sizes.used),
+        .first_expert = uint32_t(gate.view.begins[0]),
+        .experts = uint32_t(sizes.experts),
+        .rows = uint32_t(sizes.ffn),
+        .columns = uint32_t(sizes.embd),
+        .row_bytes = uint32_t(plane_row_bytes(gate.view.dtype, sizes.embd)),
+        .x_stride = uint32_t(x.strides[0])};
+    const bool aligned = parameters.x % 16 == 0 && sizes.embd % 8 == 0 && x.strides[0] % 4 == 0;
+    const uint32_t group = subgroups(site, 4), rows_at_once = 2;
+    return {.shader = typed("experts_hidden", gate.view.dtype),
+            .constants = {group, gated_unit(operation.node->attributes.word("activation")),
+                          rows_at_once, !only, aligned},
+            .parameters = Parameters(parameters),
+            .x = {.units = sizes.ffn,
+                  .per_group = int64_t(rows_at_once) * (group / uint32_t(site.features.subgroup))},
+            .y = {.units = sizes.used, .live = live(x)}};
+}
+
+Dispatch down_sums(const Operation& operation, const Site& site, Address hidden) {
+    const ExpertSizes sizes(operation);
+    const std::vector<Operand>& inputs = operation.inputs;
+    const graph::View& down = inputs[moe_down].view;
+    const DownParameters parameters{.count = site.count(inputs[moe_x].view),
+                                    .ids = site.address(inputs[moe_ids]),
+                                    .weights = site.address(inputs[moe_weights]),
+                                    .scale = site.address(inputs[moe_down_scale]),
+                                    .down = site.address(inputs[moe_down]),
+                                    .hidden = hidden,
+                                    .y = site.address(operation.output),
+                                    .codebook = site.codebook(down.dtype),
+                                    .ids_stride = uint32_t(inputs[moe_ids].view.strides[0]),
+                                    .used = uint32_t(sizes.used),
+                                    .first_expert = uint32_t(down.begins[0]),
+                                    .experts = uint32_t(sizes.experts),
+                                    .rows = uint32_t(sizes.embd),
+                                    .columns = uint32_t(sizes.ffn),
+                                    .row_bytes = uint32_t(plane_row_bytes(down.dtype, sizes.ffn)),
+                                    .weights_stride = uint32_t(inputs[moe_weights].view.strides[0]),
+                                    .y_stride = uint32_t(operation.output.view.strides[0])};
+    const bool aligned = hidden % 16 == 0 && sizes.ffn % 8 == 0;
+    const uint32_t group = subgroups(site, int(std::min<int64_t>(sizes.used, 8))), rows_at_once = 4;
+    return {.shader = typed("experts_down", down.dtype),
+            .constants = {group, rows_at_once, aligned},
+            .parameters = Parameters(parameters),
+            .x = {.units = sizes.embd, .per_group = rows_at_once},
+            .y = {.live = live(inputs[moe_x].view)}};
+}
+
+bool one_type(const Operation& operation) {
+    return operation.inputs[moe_gate].view.dtype == operation.inputs[moe_up].view.dtype;
+}
+
+int64_t hidden_bytes(const Operation& operation) {
+    const ExpertSizes sizes(operation);
+    return (sizes.choices * sizes.ffn * 4 + 15) / 16 * 16;
+}
+
+}  // namespace
+
+int64_t few_experts_bytes(const Operation& operation) {
+    return hidden_bytes(operation) * (one_type(operation) ? 1 : 2);
+}
+
+std::vector<Dispatch> few_experts(const Launch& launch, const Site& site) {
+    const Operation& operation = launch.operations[0];
+    const Address hidden = site.scratch(launch), ups = hidden + Address(hidden_bytes(operation));
+    std::vector<Dispatch> all;
+    if (one_type(operation)) {
+        all = {hidden_rows(operation, site, hidden)};
+    } else {
+        all = {hidden_rows(operation, site, hidden, &operation.inputs[moe_gate]),
+               hidden_rows(operation, site, ups, &operation.inputs[moe_up]),
+               expert_units(operation, site, hidden, ups)};
+        all[1].after_previous = false;
+    }
+    all.push_back(down_sums(operation, site, hidden));
+    return all;
+}
+
+}  // namespace tandem::kernels::vulkan

@@ -1,0 +1,63 @@
+// moe_ffn: each choice by itself.
+#include "kernels/vulkan/ops/experts.h"
+#include "kernels/vulkan/shaders.h"
+#include "kernels/vulkan/units.h"
+
+namespace tandem::kernels::vulkan {
+
+using namespace graph::ops;
+
+namespace {
+
+struct UnitParameters {
+    Address count, ids, gate_scale, up_scale, gate_bias, up_bias, gates, ups;
+    uint32_t ids_stride, used, first_expert, experts, rows;
+};
+
+}  // namespace
+
+Dispatch expert_units(const Operation& operation, const Site& site, Address gates, Address ups) {
+    const ExpertSizes sizes(operation);
+    const std::vector<Operand>& inputs = operation.inputs;
+    const UnitParameters parameters{.count = site.count(inputs[moe_x].view),
+                                    .ids = site.address(inputs[moe_ids]),
+                                    .gate_scale = site.address(inputs[moe_gate_scale]),
+                                    .up_scale = site.address(inputs[moe_up_scale]),
+                                    .gate_bias = site.address(inputs[moe_gate_bias]),
+                                    .up_bias = site.address(inputs[moe_up_bias]),
+                                    .gates = gates,
+                                    .ups = ups,
+                                    .ids_stride = uint32_t(inputs[moe_ids].view.strides[0]),
+                                    .used = uint32_t(sizes.used),
+                                    .first_expert = uint32_t(inputs[moe_gate].view.begins[0]),
+                                    .experts = uint32_t(sizes.experts),
+                                    .rows = uint32_t(sizes.ffn)};
+    return {
+        .shader = "expert_units",
+        .constants = {elements_at_once, gated_unit(operation.node->attributes.word("activation"))},
+        .parameters = Parameters(parameters),
+        .x = {.units = sizes.used * sizes.ffn,
+              .per_group = elements_at_once,
+              .live = live(inputs[moe_x].view)}};
+}
+
+namespace ops {
+
+namespace {
+
+size_t claim(std::span<const Operation> ahead) { return is(ahead[0], "moe_ffn") ? 1 : 0; }
+
+int64_t scratch_bytes(std::span<const Operation> claimed) { return few_experts_bytes(claimed[0]); }
+
+std::vector<Dispatch> bind(const Launch& launch, const Site& site) {
+    return few_experts(launch, site);
+}
+
+}  // namespace
+
+extern const VulkanKernel moe_ffn{
+    .name = "moe_ffn", .claim = claim, .bind = bind, .scratch_bytes = scratch_bytes};
+
+}  // namespace ops
+
+}  // namespace tandem::kernels::vulkan

@@ -1,0 +1,132 @@
+// moe_ffn on Vulkan devices against the reference op: every type of weights, one token to many,
+// devices that hold all experts, some, or a range of each.
+#include <cmath>
+
+#include "kernels/vulkan_case.h"
+
+namespace tandem {
+namespace {
+
+using gguf::DType;
+using graph::Axis;
+using graph::Tensor;
+using test::expect_close;
+using test::SmallModel;
+using test::Vulkan;
+
+constexpr double bound = 1e-10;
+
+struct Shape {
+    int64_t embd = 64, ffn = 32, experts = 6, used = 2;
+    DType gate = DType::F32, up = gate, down = gate;
+    const char* activation = "silu";
+    bool scales = false, biases = false;
+};
+
+void build(SmallModel& model, const Shape& shape) {
+    Axis embd = model.axis("embd", shape.embd), ffn = model.axis("ffn", shape.ffn);
+    Axis experts = model.axis("experts", shape.experts);
+    Axis choices = model.axis("choices", shape.experts);
+    Tensor x = model.activation("x", {embd});
+    Tensor scores = softmax(model.activation("scores", {choices}));
+    Tensor ids = top_k(scores, model.axis("used", shape.used));
+    auto scale = [](int64_t columns) { return 1 / std::sqrt(float(columns)); };
+    graph::Experts all{
+        .gate = model.weight("gate", shape.gate, {experts, ffn}, {embd}, scale(shape.embd)),
+        .up = model.weight("up", shape.up, {experts, ffn}, {embd}, scale(shape.embd)),
+        .down = model.weight("down", shape.down, {experts, embd}, {ffn}, scale(shape.ffn))};
+    if (shape.scales) {
+        all.gate_scale = model.weight("gate.scale", DType::F32, {choices}, {});
+        all.up_scale = model.weight("up.scale", DType::F32, {choices}, {});
+        all.down_scale = model.weight("down.scale", DType::F32, {choices}, {});
+    }
+    if (shape.biases) {
+        all.gate_bias = model.weight("gate.bias", DType::F32, {experts, ffn}, {});
+        all.up_bias = model.weight("up.bias", DType::F32, {experts, ffn}, {});
+    }
+    model.finish(moe_ffn(x, ids, take(scores, ids), all, shape.activation));
+}
+
+// Steps of one token, of few and of many, in programs for each.
+void expect_close_everywhere(const Shape& shape) {
+    SmallModel model;
+    build(model, shape);
+    expect_close(
+        model, {test::random_step(0, 1), test::random_step(0, 8), test::random_step(0, 77)}, bound);
+}
+
+class VulkanExperts : public testing::WithParamInterface<DType>, public Vulkan {};
+
+TEST_P(VulkanExperts, OfType) {
+    int64_t block = std::max<int64_t>(32, gguf::traits(GetParam()).block);
+    expect_close_everywhere({.embd = 2 * block, .ffn = block, .gate = GetParam()});
+}
+
+constexpr DType types[] = {DType::F16,    DType::BF16,   DType::Q4_0,  DType::Q5_1,  DType::Q8_0,
+                           DType::Q2_K,   DType::Q3_K,   DType::Q4_K,  DType::Q5_K,  DType::Q6_K,
+                           DType::IQ4_NL, DType::IQ4_XS, DType::MXFP4, DType::NVFP4, DType::TQ1_0};
+INSTANTIATE_TEST_SUITE_P(Types, VulkanExperts, testing::ValuesIn(types),
+                         [](const auto& test) { return std::string(gguf::name(test.param)); });
+
+TEST_F(Vulkan, ExpertsOfOddSizes) {
+    for (auto [embd, ffn] : {std::pair{1, 1}, {21, 13}, {65, 70}, {136, 72}})
+        expect_close_everywhere({.embd = embd, .ffn = ffn});
+    expect_close_everywhere({.experts = 1, .used = 1});
+    expect_close_everywhere({.experts = 70, .used = 16});
+    expect_close_everywhere({.experts = 512, .used = 3});
+}
+
+TEST_F(Vulkan, ExpertsOfMixedTypes) {
+    for (auto [gate, up, down] : {std::tuple{DType::Q4_K, DType::BF16, DType::Q5_1},
+                                  {DType::F32, DType::Q8_0, DType::Q6_K},
+                                  {DType::Q4_0, DType::Q4_0, DType::F16}})
+        expect_close_everywhere({.embd = 256,
+                                 .ffn = 256,
+                                 .gate = gate,
+                                 .up = up,
+                                 .down = down,
+                                 .activation = "gelu",
+                                 .scales = true,
+                                 .biases = true});
+}
+
+TEST_F(Vulkan, ExpertsWithScalesAndBiases) {
+    for (const char* activation : {"silu", "gelu", "clamped_swiglu"})
+        for (DType dtype : {DType::F32, DType::MXFP4}) {
+            expect_close_everywhere(
+                {.gate = dtype, .activation = activation, .scales = true, .biases = true});
+            expect_close_everywhere({.gate = dtype, .activation = activation, .scales = true});
+            expect_close_everywhere({.gate = dtype, .activation = activation, .biases = true});
+        }
+}
+
+// Each device gives an addend: of its range of every expert, or, where that has too few blocks, of
+// its experts.
+TEST_F(Vulkan, DividedExperts) {
+    const std::vector<graph::StepInputs> steps = {test::random_step(0, 1), test::random_step(0, 8),
+                                                  test::random_step(0, 77)};
+    for (auto [ffn, dtype] : {std::pair{96, DType::Q8_0}, {32, DType::Q8_0}, {37, DType::F32}}) {
+        SmallModel model;
+        build(model, {.ffn = ffn, .experts = 7, .used = 3, .gate = dtype, .biases = true});
+        auto expected =
+            model.run(std::make_unique<kernels::ReferenceDevice>("reference", 0), steps);
+        std::vector<std::unique_ptr<kernels::Device>> devices;
+        for (int i = 0; i < 2; ++i)
+            devices.push_back(kernels::make_vulkan_device({.name = "vulkan0", .sharers = 2}));
+        EXPECT_LE(test::nmse(model.run(std::move(devices), "tensor", steps), expected), bound)
+            << "ffn " << ffn;
+    }
+}
+
+// Sums are the same bits however choices are ordered on the way.
+TEST_F(Vulkan, ExpertsRepeatThemselves) {
+    SmallModel model;
+    build(model, {.experts = 9, .used = 4});
+    const std::vector<graph::StepInputs> steps = {test::random_step(0, 5),
+                                                  test::random_step(0, 90)};
+    auto run = [&] { return model.run(kernels::make_vulkan_device({.name = "vulkan0"}), steps); };
+    EXPECT_EQ(run(), run());
+}
+
+}  // namespace
+}  // namespace tandem
