@@ -63,11 +63,11 @@ std::vector<Dispatch> by_vectors(const Linear& linear, const Site& site) {
 }
 
 std::vector<Dispatch> by_tiles(const Linear& linear) {
-    const Tile tile = tile_for(linear.parameters.rows, linear.most_tokens);
-    std::vector<uint32_t> constants = tile.constants(linear.aligned);
-    constants.insert(constants.end(), {linear.kind, linear.matrices});
+    const Tile tile = tile_of(linear.parameters.rows, linear.most_tokens);
+    std::vector<uint32_t> shape = constants(tile, linear.aligned);
+    shape.insert(shape.end(), {linear.kind, linear.matrices});
     return {{.shader = typed("linear_tile", linear.dtype),
-             .constants = constants,
+             .constants = shape,
              .parameters = Parameters(linear.parameters),
              .x = {.units = linear.parameters.per_live,
                    .per_group = tile.tokens(),

@@ -1,6 +1,7 @@
-// moe_ffn: each choice by itself.
-#include "kernels/vulkan/ops/experts.h"
+// moe_ffn: for a few tokens each choice by itself, for many the choices of an expert together.
+#include "kernels/vulkan/experts.h"
 #include "kernels/vulkan/shaders.h"
+#include "kernels/vulkan/tile.h"
 #include "kernels/vulkan/units.h"
 
 namespace tandem::kernels::vulkan {
@@ -47,10 +48,14 @@ namespace {
 
 size_t claim(std::span<const Operation> ahead) { return is(ahead[0], "moe_ffn") ? 1 : 0; }
 
-int64_t scratch_bytes(std::span<const Operation> claimed) { return few_experts_bytes(claimed[0]); }
+bool few(const Operation& operation) { return ExpertSizes(operation).tokens < Tile::least_tokens; }
+
+int64_t scratch_bytes(std::span<const Operation> claimed) {
+    return few(claimed[0]) ? few_experts_bytes(claimed[0]) : many_experts_bytes(claimed[0]);
+}
 
 std::vector<Dispatch> bind(const Launch& launch, const Site& site) {
-    return few_experts(launch, site);
+    return few(launch.operations[0]) ? few_experts(launch, site) : many_experts(launch, site);
 }
 
 }  // namespace

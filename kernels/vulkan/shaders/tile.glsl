@@ -1,10 +1,10 @@
-// A tile of the products of a matrix's rows and many rows of x, which a workgroup of 128 invocations
-// computes. Both sides come into shared memory a few parts of their rows at a time, where weights
-// are decoded once for all of the tile; from there an invocation takes rows_each x tokens_each
-// products into registers. Rows of x are read in the order of the matrix's parts, whatever places
-// these have in a block: a sum does not ask in which order its addends stand.
+// A tile of the products of a matrix's rows and many rows of x, computed by a workgroup of 128
+// invocations. Both sides come into shared memory a few parts of their rows at a time, weights
+// decoded once for all of the tile; from there an invocation adds up rows_each x tokens_each
+// products in registers. Rows of x are read in the order of the matrix's parts, whatever places
+// these have in a block: a sum may have its addends in any order.
 //
-// Every product adds up in the same order, so the shape of the tile changes no bit of it.
+// All products add up in one order, so the shape of the tile changes no bit of them.
 //
 // The shader has the decoder of a type, and says where rows of the tile lie, both always within
 // their operand: uint64_t row_of_w(uint row), uint64_t row_of_x(uint token).
@@ -35,7 +35,8 @@ uint token_in_tile(uint t) { return gl_LocalInvocationIndex / row_lanes + t * to
 void fill_tile(uint columns, uint first_part) {
     const uint parts = block_elements / 8;
     uint blocks = (columns + block_elements - 1) / block_elements;
-    for (uint i = gl_LocalInvocationIndex; i < tile_rows * parts_at_once; i += gl_WorkGroupSize.x) {
+    const uint self = gl_LocalInvocationIndex, all = gl_WorkGroupSize.x;
+    for (uint i = self; i < tile_rows * parts_at_once; i += all) {
         uint row = i / parts_at_once, number = i % parts_at_once, part = first_part + number;
         vec4 a = vec4(0), b = vec4(0);
         if (part < blocks * parts) decode(row_of_w(row), blocks, part / parts, part % parts, a, b);
@@ -43,7 +44,7 @@ void fill_tile(uint columns, uint first_part) {
         tile_w[at] = a;
         tile_w[at + 1] = b;
     }
-    for (uint i = gl_LocalInvocationIndex; i < tile_tokens * parts_at_once; i += gl_WorkGroupSize.x) {
+    for (uint i = self; i < tile_tokens * parts_at_once; i += all) {
         uint token = i / parts_at_once, number = i % parts_at_once, part = first_part + number;
         vec4 a = vec4(0), b = vec4(0);
         if (part < blocks * parts) {
@@ -73,14 +74,13 @@ void add_up_tile(uint columns) {
         fill_tile(columns, part);
         barrier();
         for (uint i = 0; i < 2 * parts_at_once; ++i) {
-            vec4 x[tokens_each];
-            for (uint t = 0; t < tokens_each; ++t)
-                x[t] = tile_x[token_in_tile(t) * tile_stride + i];
-            for (uint r = 0; r < rows_each; ++r) {
-                vec4 w = tile_w[row_in_tile(r) * tile_stride + i];
-                for (uint t = 0; t < tokens_each; ++t) {
+            vec4 of_w[rows_each];
+            for (uint r = 0; r < rows_each; ++r) of_w[r] = tile_w[row_in_tile(r) * tile_stride + i];
+            for (uint t = 0; t < tokens_each; ++t) {
+                vec4 of_x = tile_x[token_in_tile(t) * tile_stride + i];
+                for (uint r = 0; r < rows_each; ++r) {
                     uint at = r * tokens_each + t;
-                    sums[at] = with_product(sums[at], w, x[t]);
+                    sums[at] = with_product(sums[at], of_w[r], of_x);
                 }
             }
         }

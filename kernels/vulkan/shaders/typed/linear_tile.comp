@@ -18,7 +18,7 @@ uint64_t row_of_w(uint row) { return matrix + uint64_t(min(first_row + row, rows
 uint64_t row_of_x(uint token) { return x + uint64_t(token_at[token].x) * 4; }
 
 void main() {
-    // Workgroups of one tile's rows run side by side, so that memory gives them to caches once.
+    // Workgroups that take the same rows run side by side, so that memory gives them out once.
     first_row = gl_WorkGroupID.y * tile_rows;
     first_token = group_number() * tile_tokens;
     uint tokens = live_count(count) * per_live;

@@ -1,6 +1,6 @@
 // moe_ffn for a few tokens: hidden rows of every choice by itself, then a token's sum over its
 // choices.
-#include "kernels/vulkan/ops/experts.h"
+#include "kernels/vulkan/experts.h"
 #include "kernels/vulkan/planes.h"
 #include "kernels/vulkan/shaders.h"
 #include "kernels/vulkan/units.h"

@@ -29,5 +29,7 @@ Dispatch expert_units(const Operation& operation, const Site& site, Address gate
 
 int64_t few_experts_bytes(const Operation& operation);
 std::vector<Dispatch> few_experts(const Launch& launch, const Site& site);
+int64_t many_experts_bytes(const Operation& operation);
+std::vector<Dispatch> many_experts(const Launch& launch, const Site& site);
 
 }  // namespace tandem::kernels::vulkan
