@@ -56,29 +56,43 @@ TEST_F(VulkanStates, ShortConv) {
     }
 }
 
+enum class Heads { Grouped, Tiled, Single };
+
+struct DeltaCase {
+    Heads order;
+    int64_t size;
+    float decay;  // of the logarithm
+};
+
+void expect_close_deltas(const DeltaCase& how) {
+    SmallModel model;
+    Axis k_heads = model.axis("k_heads", 3), v_per_k = model.axis("v_per_k", 2);
+    Axis d = model.axis("d", how.size), dv = model.axis("dv", how.size + 3);
+    Shape heads = how.order == Heads::Grouped ? Shape{k_heads, v_per_k}
+                  : how.order == Heads::Tiled ? Shape{v_per_k, k_heads}
+                                              : Shape{k_heads};
+    Tensor q = l2_norm(model.activation("q", {k_heads, d}), 1e-6);
+    Tensor k = l2_norm(model.activation("k", {k_heads, d}), 1e-6);
+    Tensor v = model.activation("v", heads + Shape{dv});
+    Shape decayed = how.order == Heads::Single ? heads + Shape{d} : heads;
+    Tensor decay = scale(softplus(model.activation("decay", decayed)), -how.decay);
+    Tensor beta = sigmoid(model.activation("beta", heads));
+    Tensor state = model.graph.state("state", DType::F32,
+                                     Shape{model.axis("slots", 4)} + heads + Shape{dv}, {d});
+    model.finish(delta_net(q, k, v, decay, beta, state));
+    expect_close(model, steps);
+}
+
 // Head sizes that are no multiple of a vector, heads in every order, decays of heads and of
-// channels.
+// channels, some so strong that their products underflow, some next to none.
 TEST_F(VulkanStates, DeltaNet) {
-    enum Heads { Grouped, Tiled, Single };
-    for (Heads order : {Grouped, Tiled, Single})
-        for (int64_t size : {16, 37, 128}) {
-            SmallModel model;
-            Axis k_heads = model.axis("k_heads", 3), v_per_k = model.axis("v_per_k", 2);
-            Axis d = model.axis("d", size), dv = model.axis("dv", size + 3);
-            Shape heads = order == Grouped ? Shape{k_heads, v_per_k}
-                          : order == Tiled ? Shape{v_per_k, k_heads}
-                                           : Shape{k_heads};
-            Tensor q = l2_norm(model.activation("q", {k_heads, d}), 1e-6);
-            Tensor k = l2_norm(model.activation("k", {k_heads, d}), 1e-6);
-            Tensor v = model.activation("v", heads + Shape{dv});
-            Shape decayed = order == Single ? heads + Shape{d} : heads;
-            Tensor decay = scale(softplus(model.activation("decay", decayed)), -1);
-            Tensor beta = sigmoid(model.activation("beta", heads));
-            Tensor state = model.graph.state(
-                "state", DType::F32, Shape{model.axis("slots", 4)} + heads + Shape{dv}, {d});
-            model.finish(delta_net(q, k, v, decay, beta, state));
-            expect_close(model, steps);
-        }
+    for (const DeltaCase& how : {DeltaCase{Heads::Grouped, 37, 1},
+                                 {Heads::Grouped, 128, 1e-3f},
+                                 {Heads::Tiled, 16, 1},
+                                 {Heads::Tiled, 128, 40},
+                                 {Heads::Single, 37, 40},
+                                 {Heads::Single, 128, 1e-3f}})
+        expect_close_deltas(how);
 }
 
 }  // namespace

@@ -1,40 +1,21 @@
-// The gated delta rule, one token after the other: per head, with the state S of the sequence,
-//     S   <- S * exp(decay)
-//     S   <- S + beta (v - S k) k^T
-//     out  = S q
-// A subgroup takes some rows of S of one head, which its invocations hold together, through all
-// tokens of a sequence. What a row predicts and what it gives are summed at once, since the new
-// row times q is the decayed one times q plus the correction times k q.
+// The gated delta rule (delta.glsl), one token after the other. A subgroup takes some rows of a
+// head's state, which its invocations hold together, through all tokens of a sequence. What a row
+// predicts and what it gives are summed at once, since the new row times q is the decayed one times
+// q plus the correction times k q.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #extension GL_KHR_shader_subgroup_arithmetic : require
 #include "step.glsl"
-#include "sequences.glsl"
+#include "delta.glsl"
 
-layout(constant_id = 1) const uint length = 128;  // of a row, as of q and k
-layout(constant_id = 2) const uint held = 4;      // elements of a row in an invocation
-layout(constant_id = 3) const uint rows_at_once = 1;
-layout(constant_id = 4) const uint heads = 1;
-layout(constant_id = 5) const uint rows = 128;  // of a head, as elements of v
-layout(constant_id = 6) const uint key_heads = 1;
-layout(constant_id = 7) const uint heads_apart = 1;  // from one key head to the next
-layout(constant_id = 8) const bool per_channel = false;
-
-layout(push_constant) uniform Parameters {
-    uint64_t sequence_count, sequences, q, k, v, decay, beta, state, y;
-    uint q_stride, k_stride, v_stride, decay_stride, beta_stride, y_stride;  // of tokens
-    uint row_bytes;
-};
+layout(constant_id = 8) const uint held = 4;  // elements of a row in an invocation
+layout(constant_id = 9) const uint rows_at_once = 1;
 
 float state_rows[rows_at_once][held];
 
 void take_token(uint token, uint head, uint first_row) {
-    uint key_head = head / heads_apart % key_heads;
-    Floats key = Floats(k + uint64_t(token * k_stride + key_head * length) * 4);
-    Floats query = Floats(q + uint64_t(token * q_stride + key_head * length) * 4);
-    Floats value = Floats(v + uint64_t(token * v_stride + head * rows) * 4);
-    Floats decays =
-        Floats(decay + uint64_t(token * decay_stride + head * (per_channel ? length : 1)) * 4);
+    Floats key = Floats(key_row(token, head)), query = Floats(query_row(token, head));
+    Floats value = Floats(value_row(token, head)), decays = Floats(decay_row(token, head));
     float decayed = per_channel ? 1 : exp(decays.at[0]);
     float keys[held], products = 0;
     float predicted[rows_at_once], given[rows_at_once];
@@ -53,14 +34,14 @@ void take_token(uint token, uint head, uint first_row) {
         }
     }
     products = subgroupAdd(products);
-    float strength = Floats(beta).at[token * beta_stride + head];
+    float strength = strength_of(token, head);
     for (uint r = 0; r < rows_at_once; ++r) {
         uint row = min(first_row + r, rows - 1);
         float correction = strength * (value.at[row] - subgroupAdd(predicted[r]));
         for (uint j = 0; j < held; ++j) state_rows[r][j] += correction * keys[j];
         float result = subgroupAdd(given[r]) + correction * products;
         if (subgroupElect() && first_row + r < rows)
-            Floats(y + uint64_t(token * y_stride + head * rows) * 4).at[row] = result;
+            Floats(result_row(token, head)).at[row] = result;
     }
 }
 
@@ -71,10 +52,9 @@ void main() {
     if (head >= heads) return;
     for (uint i = gl_WorkGroupID.y; i < live_count(sequence_count); i += gl_NumWorkGroups.y) {
         Sequence sequence = sequence_at(sequences, i);
-        uint64_t row_at =
-            state + uint64_t((sequence.slot * heads + head) * rows + first_row) * row_bytes;
+        if (sequence.count > few) continue;
         for (uint r = 0; r < rows_at_once; ++r) {
-            Floats row = Floats(row_at + r * row_bytes);
+            Floats row = Floats(state_row(sequence.slot, head, first_row + r));
             for (uint j = 0; j < held; ++j) {
                 uint at = gl_SubgroupInvocationID + j * gl_SubgroupSize;
                 bool known = sequence.cached > 0 && at < length && first_row + r < rows;
@@ -84,7 +64,7 @@ void main() {
         for (uint t = 0; t < sequence.count; ++t)
             take_token(sequence.first + t, head, first_row);
         for (uint r = 0; r < rows_at_once; ++r) {
-            Floats row = Floats(row_at + r * row_bytes);
+            Floats row = Floats(state_row(sequence.slot, head, first_row + r));
             for (uint j = 0; j < held; ++j) {
                 uint at = gl_SubgroupInvocationID + j * gl_SubgroupSize;
                 if (at < length && first_row + r < rows) row.at[at] = state_rows[r][j];
