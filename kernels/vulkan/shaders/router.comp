@@ -1,5 +1,5 @@
-// The choice of experts: the best of a row of scores, and their weights. A workgroup takes a row and
-// chooses one after the other; its invocations hold the row together.
+// The choice of experts: the best of a row of scores, and their weights. A workgroup takes a row
+// and chooses one after the other; its invocations hold the row together.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "step.glsl"
