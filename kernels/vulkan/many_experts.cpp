@@ -114,7 +114,7 @@ struct ManyExperts {
         const bool aligned = x % 16 == 0 && columns % 8 == 0 && x_stride % 4 == 0;
         const Tile tile = tile_of_experts(operation);
         return {.shader = typed("experts_tile", w.dtype),
-                .constants = constants(tile, aligned, site),
+                .constants = constants(tile, aligned),
                 .parameters = Parameters(parameters),
                 .x = {.units = most_tiles(operation)},
                 .y = {.units = rows, .per_group = tile.rows()}};
