@@ -86,8 +86,8 @@ struct ManyExperts {
         // One workgroup, as large as there is room for who has chosen what.
         const Features& features = site.features;
         int64_t words = std::min(features.most_invocations, 1024) / 32;
-        while (words > 1 && sizes.experts * (2 + words) * 4 > features.shared_bytes) words /= 2;
-        check(sizes.experts * (2 + words) * 4 <= features.shared_bytes,
+        while (words > 1 && sizes.experts * (2 + words) * 4 > shared_bytes) words /= 2;
+        check(sizes.experts * (2 + words) * 4 <= shared_bytes,
               "the counts of a layer's experts fit into shared memory");
         return {.shader = "experts_sort",
                 .constants = {uint32_t(32 * words), uint32_t(words), uint32_t(sizes.experts),

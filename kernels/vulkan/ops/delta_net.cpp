@@ -31,10 +31,9 @@ int64_t padded(int64_t length) { return (length + channels - 1) / channels * cha
 // and two numbers per token, to go on two and the rows of the state.
 constexpr int64_t tile_bytes = chunk * (channels + 4) * 4;
 
-bool has_room_for_chunks(const Site& site, int64_t length) {
+bool has_room_for_chunks(int64_t length) {
     const int64_t state_bytes = chunk_rows * (padded(length) + 4) * 4;
-    return std::max(4 * tile_bytes + 2 * chunk * 4, 2 * tile_bytes + state_bytes) <=
-           site.features.shared_bytes;
+    return std::max(4 * tile_bytes + 2 * chunk * 4, 2 * tile_bytes + state_bytes) <= shared_bytes;
 }
 
 bool may_be_long(const Operation& operation) {
@@ -113,7 +112,7 @@ std::vector<Dispatch> bind(const Launch& launch, const Site& site) {
     check(tokens_lie_together(y), "what a delta net gives of a token lies together");
     const graph::ops::DeltaHeads heads(q, v);
     const int64_t length = q.extents.back(), rows = v.extents.back();
-    const bool chunked = may_be_long(operation) && has_room_for_chunks(site, length);
+    const bool chunked = may_be_long(operation) && has_room_for_chunks(length);
     const Parameters parameters(parameters_of(launch, site, chunked));
     const std::vector<uint32_t> constants = {uint32_t(length),         uint32_t(rows),
                                              uint32_t(heads.count),    uint32_t(heads.keys),
