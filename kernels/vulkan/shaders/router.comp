@@ -136,7 +136,9 @@ void main() {
     if (unit == 1) prepare_softmax(row);
     if (groups > 1) judge_groups(row);
     choose(row);
-    for (uint i = gl_LocalInvocationIndex; i < used; i += gl_WorkGroupSize.x)
-        Words(ids + uint64_t(at.y) * 4).at[i] = chosen[i];
+    // Where nobody but the weights asks for the ids, they have no place.
+    if (ids != 0)
+        for (uint i = gl_LocalInvocationIndex; i < used; i += gl_WorkGroupSize.x)
+            Words(ids + uint64_t(at.y) * 4).at[i] = chosen[i];
     if (weighed) weigh(row, Floats(weights + uint64_t(at.y) * 4));
 }
