@@ -2,9 +2,9 @@
 # Compiles every FOLDER/*.comp to SPIR-V, and every FOLDER/typed/*.comp once for each type of
 # FOLDER/blocks (a file that defines block_<its name>), and adds a table of them all to the library.
 # A typed shader includes "type.glsl", which gives the decoder of its type plain names.
+# GLSLANG_VALIDATOR is the compiler.
 function(tandem_shaders library)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "FOLDER" "")
-  find_program(GLSLANG_VALIDATOR glslangValidator REQUIRED)
   set(sources ${CMAKE_SOURCE_DIR}/${arg_FOLDER})
   set(built ${CMAKE_BINARY_DIR}/shaders)
   file(GLOB_RECURSE included CONFIGURE_DEPENDS ${sources}/*.glsl)

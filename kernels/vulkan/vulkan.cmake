@@ -1,8 +1,15 @@
 # Vulkan's headers and the shader compiler; the loader is looked for at run time.
 find_path(TANDEM_VULKAN_HEADERS vulkan/vulkan_raii.hpp)
+find_program(GLSLANG_VALIDATOR glslangValidator)
 if(NOT TANDEM_VULKAN_HEADERS)
-  message(FATAL_ERROR "vulkan/vulkan_raii.hpp is missing: install libvulkan-dev, or build without "
-                      "Vulkan devices (-DTANDEM_VULKAN=OFF)")
+  list(APPEND missing "libvulkan-dev (for vulkan/vulkan_raii.hpp)")
+endif()
+if(NOT GLSLANG_VALIDATOR)
+  list(APPEND missing "glslang-tools (for glslangValidator)")
+endif()
+if(missing)
+  list(JOIN missing " and " missing)
+  message(FATAL_ERROR "Vulkan devices need ${missing}: install that, or use -DTANDEM_VULKAN=OFF")
 endif()
 include(cmake/shaders.cmake)
 tandem_shaders(kernels FOLDER kernels/vulkan/shaders)
