@@ -15,7 +15,9 @@ struct VulkanAdapter {
     std::string features;  // what the kernels make use of
     std::string missing;   // what they need and the driver lacks; empty: it can be used
     int64_t total_bytes = 0, free_bytes = 0;
-    bool software = false;  // computes on the CPU
+    bool software = false;    // computes on the CPU, in the host's memory
+    bool integrated = false;  // a GPU beside the CPU
+    bool twin = false;        // of one further up, by another driver
 };
 
 struct VulkanAdapters {
@@ -27,9 +29,9 @@ struct VulkanAdapters {
 VulkanAdapters vulkan_adapters();
 
 struct VulkanOptions {
-    std::string name;  // as the user wrote it
-    int adapter = 0;   // number in the list
-    int sharers = 1;   // devices of the run that are made of the same adapter
+    std::string name;        // as the user wrote it
+    int adapter = 0;         // number in the list
+    int sharers = 1;         // devices of the run that are made of the same adapter
 };
 
 // A logical device of its own. Throws Error where it cannot be made.

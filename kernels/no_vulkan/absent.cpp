@@ -9,7 +9,7 @@ VulkanAdapters vulkan_adapters() {
 }
 
 std::unique_ptr<Device> make_vulkan_device(const VulkanOptions& options) {
-    throw Error("device " + options.name + ": " + vulkan_adapters().absence);
+    throw Error("device " + options.name + " does not exist: " + vulkan_adapters().absence);
 }
 
 }  // namespace tandem::kernels

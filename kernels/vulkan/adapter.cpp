@@ -1,8 +1,11 @@
 #include "kernels/vulkan/adapter.h"
 
 #include <algorithm>
+#include <array>
+#include <set>
 
 #include "gguf/error.h"
+#include "kernels/host.h"
 
 namespace tandem::kernels::vulkan {
 
@@ -21,17 +24,18 @@ std::optional<uint32_t> compute_family(const vk::raii::PhysicalDevice& adapter) 
 std::string missing_of(const vk::raii::PhysicalDevice& adapter) {
     if (adapter.getProperties().apiVersion < least_version) return "Vulkan 1.2";
     if (!compute_family(adapter)) return "a queue that computes";
-    auto chain = adapter.getFeatures2<vk::PhysicalDeviceFeatures2, vk::PhysicalDeviceVulkan12Features>();
+    auto chain =
+        adapter.getFeatures2<vk::PhysicalDeviceFeatures2, vk::PhysicalDeviceVulkan12Features>();
     if (!chain.get<vk::PhysicalDeviceFeatures2>().features.shaderInt64) return "shaderInt64";
     const auto& features = chain.get<vk::PhysicalDeviceVulkan12Features>();
     if (!features.bufferDeviceAddress) return "bufferDeviceAddress";
     if (!features.timelineSemaphore) return "timelineSemaphore";
     if (adapter.getProperties().limits.maxComputeSharedMemorySize < shared_bytes)
         return "32 KiB of memory for a workgroup";
-    const auto subgroup = adapter
-                              .getProperties2<vk::PhysicalDeviceProperties2,
-                                              vk::PhysicalDeviceSubgroupProperties>()
-                              .get<vk::PhysicalDeviceSubgroupProperties>();
+    const auto subgroup =
+        adapter
+            .getProperties2<vk::PhysicalDeviceProperties2, vk::PhysicalDeviceSubgroupProperties>()
+            .get<vk::PhysicalDeviceSubgroupProperties>();
     if (!(subgroup.supportedOperations & vk::SubgroupFeatureFlagBits::eArithmetic))
         return "subgroup arithmetic";
     return {};
@@ -46,9 +50,8 @@ bool has_extension(const vk::raii::PhysicalDevice& adapter, std::string_view nam
 // Of the largest heap of the device's own: size, and what is free of it where the driver says so.
 std::pair<int64_t, int64_t> memory_of(const vk::raii::PhysicalDevice& adapter, bool budget) {
     // Without the extension the driver leaves the second part as it is.
-    const auto chain =
-        adapter.getMemoryProperties2<vk::PhysicalDeviceMemoryProperties2,
-                                     vk::PhysicalDeviceMemoryBudgetPropertiesEXT>();
+    const auto chain = adapter.getMemoryProperties2<vk::PhysicalDeviceMemoryProperties2,
+                                                    vk::PhysicalDeviceMemoryBudgetPropertiesEXT>();
     const auto& heaps = chain.get<vk::PhysicalDeviceMemoryProperties2>().memoryProperties;
     const auto& budgets = chain.get<vk::PhysicalDeviceMemoryBudgetPropertiesEXT>();
     int64_t total = 0, free = 0;
@@ -64,17 +67,57 @@ std::pair<int64_t, int64_t> memory_of(const vk::raii::PhysicalDevice& adapter, b
     return {total, free};
 }
 
-std::string text_of(const Features& features) {
-    std::string text = "subgroups of " + std::to_string(features.subgroup);
+using Uuid = std::array<uint8_t, VK_UUID_SIZE>;
+
+// The same for all drivers of one GPU.
+Uuid uuid_of(const vk::raii::PhysicalDevice& adapter) {
+    return adapter.getProperties2<vk::PhysicalDeviceProperties2, vk::PhysicalDeviceIDProperties>()
+        .get<vk::PhysicalDeviceIDProperties>()
+        .deviceUUID;
+}
+
+std::string text_of(const Features& features, bool software) {
+    std::string text = software ? "software on the CPU, " : "";
+    text += "subgroups of " + std::to_string(features.subgroup);
     if (features.half) text += ", fp16";
     return text;
 }
 
 }  // namespace
 
-vk::raii::Instance make_instance(const vk::raii::Context& loader) {
-    const vk::ApplicationInfo application{.pApplicationName = "tandem", .apiVersion = least_version};
-    return {loader, {.pApplicationInfo = &application}};
+Drivers open_drivers() {
+    const vk::ApplicationInfo application{.pApplicationName = "tandem",
+                                          .apiVersion = least_version};
+    try {
+        vk::raii::Context loader;
+        vk::raii::Instance instance(loader, {.pApplicationInfo = &application});
+        return {std::move(loader), std::move(instance)};
+    } catch (const vk::IncompatibleDriverError&) {
+        throw Error("no Vulkan driver is installed; it comes with a GPU's driver");
+    } catch (const vk::SystemError& error) {
+        throw Error(std::string("the Vulkan drivers fail: ") + error.what());
+    } catch (const std::runtime_error&) {
+        throw Error(
+            "no Vulkan loader (libvulkan.so.1) is installed; it comes with a GPU's driver, "
+            "or in the package libvulkan1");
+    }
+}
+
+std::vector<vk::raii::PhysicalDevice> adapters_of(const vk::raii::Instance& instance) {
+    std::vector<vk::raii::PhysicalDevice> all;
+    try {
+        all = vk::raii::PhysicalDevices(instance);
+    } catch (const vk::InitializationFailedError&) {
+        // So say drivers of hardware that is not there.
+    }
+    if (all.empty()) throw Error("the Vulkan drivers that are installed find no device");
+    return all;
+}
+
+void require_usable(const VulkanAdapter& adapter, const std::string& device) {
+    if (!adapter.missing.empty())
+        throw Error("device " + device + " (" + adapter.name + ") lacks " + adapter.missing +
+                    ", which the kernels need");
 }
 
 AdapterFacts facts_of(const vk::raii::PhysicalDevice& adapter) {
@@ -83,6 +126,7 @@ AdapterFacts facts_of(const vk::raii::PhysicalDevice& adapter) {
     const vk::PhysicalDeviceProperties properties = adapter.getProperties();
     seen.name = properties.deviceName.data();
     seen.software = properties.deviceType == vk::PhysicalDeviceType::eCpu;
+    seen.integrated = properties.deviceType == vk::PhysicalDeviceType::eIntegratedGpu;
     seen.missing = missing_of(adapter);
     if (!seen.missing.empty()) return facts;
     const auto chain =
@@ -91,7 +135,8 @@ AdapterFacts facts_of(const vk::raii::PhysicalDevice& adapter) {
     const auto& driver = chain.get<vk::PhysicalDeviceDriverProperties>();
     seen.driver = std::string(driver.driverName.data()) + " " + driver.driverInfo.data();
     facts.budget = has_extension(adapter, VK_EXT_MEMORY_BUDGET_EXTENSION_NAME);
-    std::tie(seen.total_bytes, seen.free_bytes) = memory_of(adapter, facts.budget);
+    std::tie(seen.total_bytes, seen.free_bytes) =
+        seen.software ? std::pair(total_memory(), free_memory()) : memory_of(adapter, facts.budget);
     facts.queue_family = *compute_family(adapter);
     const auto offered =
         adapter.getFeatures2<vk::PhysicalDeviceFeatures2, vk::PhysicalDeviceVulkan12Features>();
@@ -100,15 +145,14 @@ AdapterFacts facts_of(const vk::raii::PhysicalDevice& adapter) {
         .most_invocations = int(properties.limits.maxComputeWorkGroupInvocations),
         .busy_subgroups = seen.software ? 8 : 2048,
         .half = bool(offered.get<vk::PhysicalDeviceVulkan12Features>().shaderFloat16)};
-    seen.features = text_of(facts.features);
+    seen.features = text_of(facts.features, seen.software);
     return facts;
 }
 
 vk::raii::Device make_device(const vk::raii::PhysicalDevice& adapter, const AdapterFacts& facts) {
     const float priority = 1;
-    const vk::DeviceQueueCreateInfo queue{.queueFamilyIndex = facts.queue_family,
-                                          .queueCount = 1,
-                                          .pQueuePriorities = &priority};
+    const vk::DeviceQueueCreateInfo queue{
+        .queueFamilyIndex = facts.queue_family, .queueCount = 1, .pQueuePriorities = &priority};
     vk::PhysicalDeviceVulkan12Features features12{.shaderFloat16 = facts.features.half,
                                                   .timelineSemaphore = true,
                                                   .bufferDeviceAddress = true};
@@ -129,13 +173,17 @@ void rethrow(const std::string& device, const char* doing) {
     try {
         throw;
     } catch (const vk::DeviceLostError&) {
-        throw Error(what + "the device was lost (the driver reset it or it was removed); run again");
+        throw Error(what +
+                    "the device was lost (the driver reset it or it was removed); run again");
     } catch (const vk::OutOfDeviceMemoryError&) {
-        throw Error(what + "out of device memory; use a smaller model, a shorter context or more devices");
+        throw Error(what +
+                    "out of device memory, perhaps because other programs use it; a smaller model, "
+                    "a shorter context or more devices need less");
     } catch (const vk::OutOfHostMemoryError&) {
-        throw Error(what + "out of host memory");
+        throw Error(what +
+                    "out of the host's memory; a smaller model or a shorter context needs less");
     } catch (const vk::SystemError& error) {
-        throw Error(what + error.what());
+        throw Error(what + "the driver reports " + error.what());
     }
 }
 
@@ -143,22 +191,20 @@ void rethrow(const std::string& device, const char* doing) {
 
 namespace tandem::kernels {
 
-using namespace vulkan;
-
 VulkanAdapters vulkan_adapters() {
+    using namespace vulkan;
     VulkanAdapters found;
     try {
-        const vk::raii::Context loader;
-        const vk::raii::Instance instance = make_instance(loader);
-        for (const auto& adapter : vk::raii::PhysicalDevices(instance))
+        const Drivers drivers = open_drivers();
+        std::set<Uuid> known;
+        for (const auto& adapter : adapters_of(drivers.instance)) {
             found.list.push_back(facts_of(adapter).adapter);
-        if (found.list.empty()) found.absence = "the Vulkan drivers know no device";
-    } catch (const vk::IncompatibleDriverError&) {
-        found.absence = "no Vulkan driver is installed";
-    } catch (const vk::SystemError& error) {
-        found.absence = std::string("the Vulkan loader failed: ") + error.what();
-    } catch (const std::runtime_error&) {
-        found.absence = "no Vulkan loader (libvulkan.so.1) is installed";
+            VulkanAdapter& last = found.list.back();
+            last.twin = last.missing.empty() && !known.insert(uuid_of(adapter)).second;
+        }
+    } catch (const std::exception& error) {
+        found.list.clear();
+        found.absence = error.what();
     }
     return found;
 }

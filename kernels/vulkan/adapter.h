@@ -1,9 +1,9 @@
 // What an adapter is and can do.
 #pragma once
 
+#include "kernels/vulkan.h"
 #include "kernels/vulkan/raii.h"
 #include "kernels/vulkan/site.h"
-#include "kernels/vulkan.h"
 
 namespace tandem::kernels::vulkan {
 
@@ -14,8 +14,19 @@ struct AdapterFacts {
     bool budget = false;  // the driver says how much memory is free
 };
 
-vk::raii::Instance make_instance(const vk::raii::Context& loader);
+// The way to the adapters.
+struct Drivers {
+    vk::raii::Context loader;
+    vk::raii::Instance instance;
+};
+
+// Throws Error where there is no loader, or no driver.
+Drivers open_drivers();
+// In the order of their numbers; throws Error where there are none.
+std::vector<vk::raii::PhysicalDevice> adapters_of(const vk::raii::Instance& instance);
 AdapterFacts facts_of(const vk::raii::PhysicalDevice& adapter);
+// Throws Error where `device` would be an adapter that lacks something.
+void require_usable(const VulkanAdapter& adapter, const std::string& device);
 vk::raii::Device make_device(const vk::raii::PhysicalDevice& adapter, const AdapterFacts& facts);
 
 // Called where an exception of the driver was caught: throws an Error in its place, which says what

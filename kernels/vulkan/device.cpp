@@ -13,28 +13,29 @@ namespace tandem::kernels::vulkan {
 
 namespace {
 
-vk::raii::Context make_loader(const std::string& name) {
+// Runs `action`, which looks for adapters.
+template <typename Action>
+auto looking_for(const std::string& device, Action action) {
     try {
-        return {};
-    } catch (const std::runtime_error&) {
-        throw Error("device " + name +
-                    ": no Vulkan loader (libvulkan.so.1) is installed; it comes with a GPU's "
-                    "driver or the package libvulkan1");
+        return action();
+    } catch (const Error& error) {
+        throw Error("device " + device + " does not exist: " + error.what());
     }
 }
 
-vk::raii::PhysicalDevice choose(const vk::raii::Instance& instance, const VulkanOptions& options) {
-    vk::raii::PhysicalDevices all(instance);
-    if (size_t(options.adapter) >= all.size())
-        throw Error("device " + options.name + " does not exist; the Vulkan drivers know " +
-                    std::to_string(all.size()) + (all.size() == 1 ? " device" : " devices"));
-    return std::move(all[size_t(options.adapter)]);
+vk::raii::PhysicalDevice choose(const vk::raii::Instance& instance, size_t number) {
+    std::vector<vk::raii::PhysicalDevice> all = adapters_of(instance);
+    if (number < all.size()) return std::move(all[number]);
+    std::string known;
+    for (size_t i = 0; i < all.size(); ++i)
+        known += (i == 0 ? "" : ", ") + ("vulkan" + std::to_string(i)) + " (" +
+                 all[i].getProperties().deviceName.data() + ")";
+    throw Error((all.size() == 1 ? "there is " : "there are ") + known);
 }
 
-AdapterFacts require_usable(AdapterFacts facts, const std::string& name) {
-    if (!facts.adapter.missing.empty())
-        throw Error("device " + name + " (" + facts.adapter.name + ") lacks " +
-                    facts.adapter.missing + ", which the kernels need");
+AdapterFacts usable_facts(const vk::raii::PhysicalDevice& adapter, const std::string& device) {
+    AdapterFacts facts = facts_of(adapter);
+    require_usable(facts.adapter, device);
     return facts;
 }
 
@@ -48,25 +49,26 @@ bool is_vector(graph::Use use) { return use == graph::Use::Vector; }
 }  // namespace
 
 VulkanDevice::VulkanDevice(const VulkanOptions& options)
-    : loader_(make_loader(options.name)),
-      instance_(make_instance(loader_)),
-      adapter_(choose(instance_, options)),
-      facts_(require_usable(facts_of(adapter_), options.name)),
+    : drivers_(looking_for(options.name, open_drivers)),
+      adapter_(looking_for(options.name,
+                           [&] { return choose(drivers_.instance, size_t(options.adapter)); })),
+      facts_(usable_facts(adapter_, options.name)),
       device_(make_device(adapter_, facts_)),
       queue_(device_, facts_.queue_family, 0),
-      memory_(adapter_, device_),
+      memory_(adapter_, device_, options.name),
       pipelines_(device_),
       commands_(device_, {.queueFamilyIndex = facts_.queue_family}),
       timeline_(make_timeline(device_)),
       upload_(device_, queue_, facts_.queue_family, memory_) {
     const VulkanAdapter& adapter = facts_.adapter;
-    description_ = {.name = options.name,
-                    .kind = "vulkan",
-                    .features = adapter.name + ", " + adapter.driver + ", " + adapter.features,
-                    .rounding = "vulkan " + adapter.name + ", " + adapter.driver,
-                    .total_bytes = adapter.total_bytes,
-                    .free_bytes = adapter.free_bytes / options.sharers,
-                    .shares_cores = adapter.software};
+    description_ = {
+        .name = options.name,
+        .kind = "vulkan",
+        .features = adapter.name + ", " + adapter.driver + ", " + adapter.features,
+        .rounding = "vulkan " + adapter.name + ", " + adapter.driver,
+        .total_bytes = adapter.total_bytes,
+        .free_bytes = adapter.free_bytes / options.sharers,
+        .shares_cores = adapter.software};
 }
 
 VulkanDevice::~VulkanDevice() {
@@ -81,8 +83,8 @@ const Kernel* VulkanDevice::copy() const { return dense().prepare; }
 
 int64_t VulkanDevice::packed_bytes(gguf::DType dtype, graph::Use use, int64_t matrices,
                                    int64_t rows, int64_t columns) const {
-    const int64_t row = is_vector(use) ? columns * int64_t(sizeof(float))
-                                       : plane_row_bytes(dtype, columns);
+    const int64_t row =
+        is_vector(use) ? columns * int64_t(sizeof(float)) : plane_row_bytes(dtype, columns);
     return matrices * rows * row;
 }
 
@@ -118,12 +120,11 @@ Address VulkanDevice::codebook(gguf::DType dtype) {
     const std::span<const uint32_t> words = vulkan::codebook(dtype);
     if (words.empty()) return codebooks_[dtype] = 0;
     const Block block = memory_.take(int64_t(words.size_bytes()), Reach::Device);
-    upload_.write(block, int64_t(words.size_bytes()), 4,
-                  [&](std::span<std::byte> run, int64_t first) {
-                      std::memcpy(run.data(),
-                                  reinterpret_cast<const std::byte*>(words.data()) + first,
-                                  run.size());
-                  });
+    upload_.write(
+        block, int64_t(words.size_bytes()), 4, [&](std::span<std::byte> run, int64_t first) {
+            std::memcpy(run.data(), reinterpret_cast<const std::byte*>(words.data()) + first,
+                        run.size());
+        });
     return codebooks_[dtype] = block.address;
 }
 
@@ -209,8 +210,7 @@ std::unique_ptr<Recording> VulkanDevice::record(std::span<const Launch> launches
                   .codebook = [this](gguf::DType dtype) { return codebook(dtype); },
                   .keep =
                       [this](std::span<const std::byte> bytes) {
-                          const Block block =
-                              memory_.take(int64_t(bytes.size()), Reach::Written);
+                          const Block block = memory_.take(int64_t(bytes.size()), Reach::Written);
                           std::memcpy(block.mapped, bytes.data(), bytes.size());
                           return block.address;
                       },
@@ -230,6 +230,7 @@ void VulkanDevice::play(Recording& recording, uint64_t wait, uint64_t signal) {
     auto& replayed = static_cast<VulkanRecording&>(recording);
     guarded(description_.name, "computing", [&] {
         if (replayed.cancelled->load(std::memory_order_relaxed)) {
+            this->wait(wait);  // a timeline never goes back
             device_.signalSemaphore({.semaphore = *timeline_, .value = signal});
             return;
         }
@@ -268,9 +269,8 @@ void VulkanDevice::wait(uint64_t value) {
 namespace tandem::kernels {
 
 std::unique_ptr<Device> make_vulkan_device(const VulkanOptions& options) {
-    return vulkan::guarded(options.name, "opening", [&] {
-        return std::make_unique<vulkan::VulkanDevice>(options);
-    });
+    return vulkan::guarded(options.name, "opening",
+                           [&] { return std::make_unique<vulkan::VulkanDevice>(options); });
 }
 
 }  // namespace tandem::kernels

@@ -46,8 +46,7 @@ class VulkanDevice final : public Device {
     void write_step();
 
     // In the order of creation: what is below is made of what is above.
-    vk::raii::Context loader_;
-    vk::raii::Instance instance_;
+    Drivers drivers_;
     vk::raii::PhysicalDevice adapter_;
     AdapterFacts facts_;
     vk::raii::Device device_;

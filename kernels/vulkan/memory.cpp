@@ -36,8 +36,9 @@ Wish wish_for(Reach reach) {
 
 }  // namespace
 
-Memory::Memory(const vk::raii::PhysicalDevice& adapter, const vk::raii::Device& device)
-    : device_(device), properties_(adapter.getMemoryProperties()) {
+Memory::Memory(const vk::raii::PhysicalDevice& adapter, const vk::raii::Device& device,
+               std::string name)
+    : device_(device), name_(std::move(name)), properties_(adapter.getMemoryProperties()) {
     auto chain = adapter.getProperties2<vk::PhysicalDeviceProperties2,
                                         vk::PhysicalDeviceMaintenance3Properties>();
     // Offsets within a weight are 32 bits in shaders.
@@ -52,7 +53,7 @@ uint32_t Memory::type_for(Reach reach, uint32_t allowed) const {
         for (uint32_t i = 0; i < properties_.memoryTypeCount; ++i)
             if ((allowed >> i & 1) && (properties_.memoryTypes[i].propertyFlags & flags) == flags)
                 return i;
-    throw Error("the Vulkan driver offers no memory of the kind that is needed");
+    throw Error("device " + name_ + ": the driver offers no memory of the kind that is needed");
 }
 
 Memory::Chunk Memory::make_chunk(int64_t bytes, Reach reach) const {
@@ -77,9 +78,10 @@ Memory::Chunk Memory::make_chunk(int64_t bytes, Reach reach) const {
 Block Memory::take(int64_t bytes, Reach reach) {
     const int64_t size = std::max(alignment, (bytes + alignment - 1) / alignment * alignment);
     if (size > largest_)
-        throw Error(std::to_string(bytes >> 20) + " MiB in one piece are more than the " +
-                    std::to_string(largest_ >> 20) +
-                    " MiB that the Vulkan driver allows: divide the model among more devices");
+        throw Error("device " + name_ + ": " + std::to_string(bytes >> 20) +
+                    " MiB in one piece are more than the " + std::to_string(largest_ >> 20) +
+                    " MiB that its driver allows: divide the model among more devices, or try a "
+                    "shorter context");
     std::deque<Chunk>& chunks = chunks_[size_t(reach)];
     auto chunk = std::find_if(chunks.begin(), chunks.end(), [&](const Chunk& candidate) {
         return candidate.bytes - candidate.used >= size;

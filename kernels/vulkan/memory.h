@@ -2,6 +2,7 @@
 #pragma once
 
 #include <deque>
+#include <string>
 
 #include "kernels/vulkan/raii.h"
 
@@ -23,9 +24,12 @@ enum class Reach {
 
 class Memory {
   public:
-    Memory(const vk::raii::PhysicalDevice& adapter, const vk::raii::Device& device);
+    // `name` is the device's, for errors.
+    Memory(const vk::raii::PhysicalDevice& adapter, const vk::raii::Device& device,
+           std::string name);
 
-    // At a multiple of 256 bytes, not cleared. Throws vk::OutOfDeviceMemoryError.
+    // At a multiple of 256 bytes, not cleared. Throws vk::OutOfDeviceMemoryError, and Error where
+    // no block can be so large.
     Block take(int64_t bytes, Reach reach);
     int64_t largest() const { return largest_; }  // that one block can be
 
@@ -43,6 +47,7 @@ class Memory {
     Chunk make_chunk(int64_t bytes, Reach reach) const;
 
     const vk::raii::Device& device_;
+    std::string name_;
     vk::PhysicalDeviceMemoryProperties properties_;
     int64_t largest_ = 0;
     std::deque<Chunk> chunks_[3];  // by reach
