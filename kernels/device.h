@@ -18,12 +18,13 @@ namespace tandem::kernels {
 
 struct Description {
     std::string name;      // as the user wrote it: "cpu:0-3"
-    std::string kind;      // "cpu", "reference"
+    std::string kind;      // "cpu", "reference", "vulkan"
     std::string features;  // "avx512-vnni, 4 threads"
     int threads = 1;
     // Devices with the same text give the same bits for the same inputs.
     std::string rounding;
     int64_t total_bytes = 0, free_bytes = 0;
+    bool in_host_memory = false;  // whose free bytes are divided among such devices
     bool shares_cores = false;  // with another device of the run, so that spinning would starve it
 };
 

@@ -65,59 +65,76 @@ std::optional<int> vulkan_number(std::string_view name) {
     return number;
 }
 
+// Throws Error where there is no such device.
+std::vector<int> cores_for(const std::string& name, int threads) {
+    if (vulkan_number(name)) return {};
+    if (name == "reference") return usable_cores();
+    if (!is_cpu(name))
+        throw Error("device \"" + name +
+                    "\" does not exist; there are cpu, cpu:N, cpu:N-M, vulkanN and reference");
+    std::vector<int> cores = cores_of(name);
+    if (threads > 0 && size_t(threads) < cores.size()) cores.resize(size_t(threads));
+    return cores;
+}
+
+// True if device `i` runs on a core of another.
+bool shares(const std::vector<std::vector<int>>& cores, size_t i) {
+    for (size_t j = 0; j < cores.size(); ++j)
+        for (int core : cores[j])
+            if (i != j && std::find(cores[i].begin(), cores[i].end(), core) != cores[i].end())
+                return true;
+    return false;
+}
+
 }  // namespace
 
+std::vector<std::string> usual_devices(std::span<const VulkanAdapter> adapters) {
+    std::vector<std::string> beside, others;
+    for (size_t i = 0; i < adapters.size(); ++i) {
+        const VulkanAdapter& adapter = adapters[i];
+        if (adapter.software || adapter.twin || !adapter.missing.empty()) continue;
+        (adapter.integrated ? beside : others).push_back("vulkan" + std::to_string(i));
+    }
+    if (!others.empty()) return others;
+    return beside.empty() ? std::vector<std::string>{"cpu"} : beside;
+}
+
 std::vector<std::string> usual_devices() {
-    std::vector<std::string> names;
-    const VulkanAdapters adapters = vulkan_adapters();
-    for (size_t i = 0; i < adapters.list.size(); ++i)
-        if (!adapters.list[i].software && adapters.list[i].missing.empty())
-            names.push_back("vulkan" + std::to_string(i));
-    if (names.empty()) names.emplace_back("cpu");
-    return names;
+    return has_gpu() ? usual_devices(vulkan_adapters().list) : usual_devices({});
 }
 
 std::vector<std::unique_ptr<Device>> make_devices(const std::vector<std::string>& names,
                                                   int threads) {
     std::vector<std::vector<int>> cores;  // that each one runs on; none for a GPU
-    for (const std::string& name : names) {
-        if (vulkan_number(name)) {
-            cores.emplace_back();
-            continue;
-        }
-        if (!is_cpu(name) && name != "reference")
-            throw Error("device \"" + name +
-                        "\" does not exist; there are cpu, cpu:N, cpu:N-M, vulkanN and reference");
-        cores.push_back(is_cpu(name) ? cores_of(name) : usable_cores());
-        if (is_cpu(name) && threads > 0 && size_t(threads) < cores.back().size())
-            cores.back().resize(size_t(threads));
-    }
-    auto shares = [&](size_t i) {
-        for (size_t j = 0; j < cores.size(); ++j)
-            for (int core : cores[j])
-                if (i != j && std::find(cores[i].begin(), cores[i].end(), core) != cores[i].end())
-                    return true;
-        return false;
-    };
-    auto sharers = [&](int adapter) {
-        return int(std::count_if(names.begin(), names.end(), [&](const std::string& name) {
-            return vulkan_number(name) == adapter;
-        }));
-    };
-    std::vector<std::unique_ptr<Device>> devices;
-    int64_t free_share = free_memory() / int64_t(std::max<size_t>(1, names.size()));
+    for (const std::string& name : names) cores.push_back(cores_for(name, threads));
+    std::vector<std::unique_ptr<Device>> devices(names.size());
+    const int64_t free = free_memory();
+    auto in_host_memory = int64_t(std::count_if(
+        names.begin(), names.end(), [](const auto& name) { return !vulkan_number(name); }));
+    // First, because only they know where they live.
     for (size_t i = 0; i < names.size(); ++i) {
-        if (std::optional<int> number = vulkan_number(names[i]))
-            devices.push_back(make_vulkan_device(
-                {.name = names[i], .adapter = *number, .sharers = sharers(*number)}));
-        else if (is_cpu(names[i]))
-            devices.push_back(
-                std::make_unique<CpuDevice>(CpuDevice::Options{.name = names[i],
-                                                               .cores = cores[i],
-                                                               .shares_cores = shares(i),
-                                                               .free_bytes = free_share}));
+        const std::optional<int> number = vulkan_number(names[i]);
+        if (!number) continue;
+        const auto sharers = std::count_if(names.begin(), names.end(), [&](const auto& name) {
+            return vulkan_number(name) == number;
+        });
+        devices[i] = make_vulkan_device({.name = names[i],
+                                         .adapter = *number,
+                                         .sharers = int(sharers),
+                                         .host_bytes = free / (in_host_memory + sharers)});
+        if (devices[i]->description().in_host_memory) cores[i] = usable_cores();
+    }
+    in_host_memory = int64_t(
+        std::count_if(cores.begin(), cores.end(), [](const auto& some) { return !some.empty(); }));
+    for (size_t i = 0; i < names.size(); ++i) {
+        if (devices[i]) continue;
+        const bool shared = shares(cores, i);
+        const int64_t share = free / in_host_memory;
+        if (is_cpu(names[i]))
+            devices[i] = std::make_unique<CpuDevice>(CpuDevice::Options{
+                .name = names[i], .cores = cores[i], .shares_cores = shared, .free_bytes = share});
         else
-            devices.push_back(std::make_unique<ReferenceDevice>(names[i], free_share, shares(i)));
+            devices[i] = std::make_unique<ReferenceDevice>(names[i], share, shared);
     }
     return devices;
 }

@@ -7,14 +7,19 @@
 #include <vector>
 
 #include "kernels/device.h"
+#include "kernels/vulkan.h"
 
 namespace tandem::kernels {
 
-// The names of the devices that a model runs on where nobody says: the GPUs, or else the CPU.
+// The names of the devices that a model runs on where nobody says: the GPUs, those beside the CPU
+// only where there is no other, or else the CPU. Drivers, which take long to load, are asked only
+// where the system shows a GPU.
 std::vector<std::string> usual_devices();
+std::vector<std::string> usual_devices(std::span<const VulkanAdapter> adapters);
 
 // `threads` bounds the team of each CPU device; 0: one thread per core of its set. Free memory of
-// the host is divided among its devices. Throws Error naming the devices that exist.
+// the host is divided among the devices that live there, that of a GPU among those made of it.
+// Throws Error naming the devices that exist.
 std::vector<std::unique_ptr<Device>> make_devices(const std::vector<std::string>& names,
                                                   int threads = 0);
 

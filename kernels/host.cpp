@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <string>
 #include <thread>
@@ -44,6 +45,18 @@ std::vector<int> usable_cores() {
         for (unsigned core = 0; core < std::max(1u, std::thread::hardware_concurrency()); ++core)
             cores.push_back(int(core));
     return cores;
+}
+
+bool has_gpu() {
+    namespace fs = std::filesystem;
+    std::error_code ignored;
+    // Drivers of the kernel's own kind, then those that come with devices of their own.
+    for (const auto& entry : fs::directory_iterator("/dev/dri", ignored))
+        if (entry.path().filename().string().starts_with("renderD")) return true;
+    for (const char* path :
+         {"/dev/nvidiactl", "/dev/nvhost-gpu", "/dev/dxg", "/dev/kgsl-3d0", "/dev/mali0"})
+        if (fs::exists(path, ignored)) return true;
+    return false;
 }
 
 void pin_to(int core) {

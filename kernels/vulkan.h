@@ -32,6 +32,7 @@ struct VulkanOptions {
     std::string name;        // as the user wrote it
     int adapter = 0;         // number in the list
     int sharers = 1;         // devices of the run that are made of the same adapter
+    int64_t host_bytes = 0;  // free for it where its memory is the host's
 };
 
 // A logical device of its own. Throws Error where it cannot be made.

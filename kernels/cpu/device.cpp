@@ -56,6 +56,7 @@ CpuDevice::CpuDevice(const Options& options)
                     .rounding = "cpu " + variant,
                     .total_bytes = total_memory(),
                     .free_bytes = options.free_bytes,
+                    .in_host_memory = true,
                     .shares_cores = options.shares_cores};
 }
 

@@ -40,6 +40,7 @@ ReferenceDevice::ReferenceDevice(std::string name, int64_t free_bytes, bool shar
                     .rounding = "reference",
                     .total_bytes = free_bytes,
                     .free_bytes = free_bytes,
+                    .in_host_memory = true,
                     .shares_cores = shares_cores};
 }
 

@@ -67,7 +67,8 @@ VulkanDevice::VulkanDevice(const VulkanOptions& options)
         .features = adapter.name + ", " + adapter.driver + ", " + adapter.features,
         .rounding = "vulkan " + adapter.name + ", " + adapter.driver,
         .total_bytes = adapter.total_bytes,
-        .free_bytes = adapter.free_bytes / options.sharers,
+        .free_bytes = adapter.software ? options.host_bytes : adapter.free_bytes / options.sharers,
+        .in_host_memory = adapter.software,
         .shares_cores = adapter.software};
 }
 

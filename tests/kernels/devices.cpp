@@ -1,0 +1,56 @@
+// Which devices a run gets, by their names or without.
+#include "kernels/devices.h"
+
+#include <gtest/gtest.h>
+
+#include "gguf/vectors.h"
+
+namespace tandem::kernels {
+namespace {
+
+using test::error_of;
+using Names = std::vector<std::string>;
+
+TEST(UsualDevices, are_the_gpus_or_the_cpu) {
+    const VulkanAdapter software{.name = "software", .software = true}, gpu{.name = "gpu"},
+        beside{.name = "beside", .integrated = true}, old{.name = "old", .missing = "Vulkan 1.2"},
+        again{.name = "gpu", .twin = true};
+    auto usual = [](const std::vector<VulkanAdapter>& adapters) { return usual_devices(adapters); };
+    EXPECT_EQ(usual({}), (Names{"cpu"}));
+    EXPECT_EQ(usual({software, old}), (Names{"cpu"}));
+    EXPECT_EQ(usual({software, gpu, gpu, again}), (Names{"vulkan1", "vulkan2"}));
+    EXPECT_EQ(usual({beside, software, gpu}), (Names{"vulkan2"}));
+    EXPECT_EQ(usual({old, beside}), (Names{"vulkan1"}));
+}
+
+TEST(Devices, that_do_not_exist_are_named) {
+    for (const char* name : {"gpu7", "vulkan", "vulkan-1", "vulkan1x", "vulkanx", "vulcan0", ""})
+        EXPECT_EQ(error_of([&] { make_devices({name}); }),
+                  "device \"" + std::string(name) +
+                      "\" does not exist; there are cpu, cpu:N, cpu:N-M, vulkanN and reference");
+    const std::string unknown = error_of([] { make_devices({"cpu", "vulkan4000"}); });
+    EXPECT_EQ(unknown.find("device vulkan4000 does not exist: "), 0u) << unknown;
+}
+
+TEST(Devices, divide_the_memory_that_they_live_in) {
+    const VulkanAdapters adapters = vulkan_adapters();
+    if (adapters.list.empty()) GTEST_SKIP() << adapters.absence;
+    auto free_of = [](const Names& names) {
+        std::vector<double> free;
+        for (const auto& device : make_devices(names))
+            free.push_back(double(device->description().free_bytes));
+        return free;
+    };
+    const double host = free_of({"cpu"})[0];
+    const std::vector<double> three = free_of({"Vulkan0", "cpu", "VULKAN0"});
+    ASSERT_EQ(three.size(), 3u);
+    const bool software = adapters.list[0].software;
+    EXPECT_NEAR(three[1] / host, software ? 1 / 3. : 1, 0.1);
+    EXPECT_DOUBLE_EQ(three[0], three[2]);
+    if (software) {
+        EXPECT_DOUBLE_EQ(three[0], three[1]);
+    }
+}
+
+}  // namespace
+}  // namespace tandem::kernels
