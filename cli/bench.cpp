@@ -74,10 +74,11 @@ struct Bench {
 // One model serves all tests that differ in numbers of tokens only: it has room for the largest.
 EngineOptions Bench::options(std::span<const Case> tests) const {
     const Setup& setup = tests.front().setup;
-    EngineOptions options = engine_options({}, 1);  // what is usual: here options are lists
+    EngineOptions options;
+    options.devices = setup.devices.empty() ? kernels::usual_devices() : setup.devices;
+    options.cache = cache_folder();
     if (arguments.has("device-table")) options.device_table = arguments.text("device-table");
     options.wire = parallel::wire_from_name(arguments.text("reduce-type", "f32"));
-    if (!setup.devices.empty()) options.devices = setup.devices;
     options.threads = setup.threads;
     options.model.key_type = setup.key_type;
     options.model.value_type = setup.value_type;

@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <cstdio>
 #include <iostream>
-#include <sstream>
 
 #include "cli/measure/cached.h"
 #include "cli/model_options.h"
@@ -38,16 +37,35 @@ std::string in_units(double number) {
     return text;
 }
 
+std::string in_mib(int64_t total, int64_t free) {
+    return " (" + std::to_string(total >> 20) + " MiB, " + std::to_string(free >> 20) +
+           " MiB free)\n";
+}
+
 // The devices of one run, which divide what is free.
 std::string describe(const std::vector<std::string>& names, int threads) {
-    std::ostringstream text;
+    std::string text;
     for (const auto& device : kernels::make_devices(names, threads)) {
-        const kernels::Description& description = device->description();
-        text << "  " << description.name << ": " << description.kind << ", " << description.features
-             << " (" << (description.total_bytes >> 20) << " MiB, "
-             << (description.free_bytes >> 20) << " MiB free)\n";
+        const kernels::Description& one = device->description();
+        text += "  " + one.name + ": " + one.kind + ", " + one.features +
+                in_mib(one.total_bytes, one.free_bytes);
     }
-    return text.str();
+    return text;
+}
+
+// All of them, also those that no model can run on.
+std::string describe(const kernels::VulkanAdapters& adapters) {
+    std::string text;
+    for (size_t i = 0; i < adapters.list.size(); ++i) {
+        const kernels::VulkanAdapter& one = adapters.list[i];
+        text += "  vulkan" + std::to_string(i) + ": vulkan, " + one.name;
+        if (one.missing.empty())
+            text +=
+                ", " + one.driver + ", " + one.features + in_mib(one.total_bytes, one.free_bytes);
+        else
+            text += ", cannot be used: it lacks " + one.missing + "\n";
+    }
+    return text.empty() ? "  no Vulkan devices: " + adapters.absence + "\n" : text;
 }
 
 void print_measured(const parallel::DeviceTable& table) {
@@ -69,13 +87,16 @@ void print_measured(const parallel::DeviceTable& table) {
 
 int run(const Arguments& arguments) {
     const bool measure = arguments.on("measure"), write = arguments.has("output");
-    MeasuredDevices wanted{.names = engine_options({}, 1).devices,
-                           .threads = int(std::max<int64_t>(0, arguments.integer("threads", 0))),
-                           .folder = cache_folder()};
-    if (arguments.has("device")) wanted.names = to_devices(arguments.text("device"));
-    std::string text = describe(wanted.names, wanted.threads);
-    const bool all = !arguments.has("device") && !measure && !write;
-    if (all) text += describe({"reference"}, wanted.threads);
+    const auto threads = int(std::max<int64_t>(0, arguments.integer("threads", 0)));
+    if (!arguments.has("device") && !measure && !write) {
+        std::cout << "Available devices:\n"
+                  << describe(kernels::vulkan_adapters()) << describe({"cpu"}, threads)
+                  << describe({"reference"}, threads);
+        return 0;
+    }
+    const MeasuredDevices wanted{
+        .names = chosen_devices(arguments), .threads = threads, .folder = cache_folder()};
+    const std::string text = describe(wanted.names, threads);
     std::cout << "Available devices:\n" << text << std::flush;
     if (!measure && !write) return 0;
     auto say = [](const std::string& what) { std::cerr << "measuring " << what << "\n"; };

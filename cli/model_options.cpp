@@ -29,7 +29,9 @@ constexpr Option step_list[] = {
 constexpr Option device_list[] = {
     {"-dev, --device", "LIST",
      "devices, separated by commas; one may be named several times, which makes several of "
-     "it (default: cpu)"},
+     "it (default: the GPUs, or cpu where there is none)"},
+    {"-ngl, --gpu-layers, --n-gpu-layers", "N",
+     "0: no GPU where -dev names none; other numbers have no effect, the split mode places layers"},
     {"-t, --threads", "N", "threads of a CPU device (default: one per core of its set)"},
     {"-sm, --split-mode", "MODE",
      "none: one device; layer: whole layers on one device each; tensor: every layer over all "
@@ -46,7 +48,6 @@ constexpr Option device_list[] = {
 constexpr std::string_view three_ways = "[on|off|auto|1|0|-1|true|false|enabled|disabled]";
 
 constexpr Option foreign_list[] = {
-    {"-ngl, --gpu-layers, --n-gpu-layers", "N", "", Effect::Ignored},
     {"-fa, --flash-attn", three_ways, "", Effect::Ignored},
     {"--mmap", "", "", Effect::Ignored},
     {"--mlock", "", "", Effect::Ignored},
@@ -126,7 +127,7 @@ EngineOptions engine_options(const Arguments& arguments, int64_t context) {
     options.model.value_type = to_cache_type(arguments.text("cache-type-v", "f16"));
     options.plan.bucket = std::min({context, arguments.integer("ubatch-size", default_step, 1),
                                     arguments.integer("batch-size", default_batch, 1)});
-    options.devices = to_devices(arguments.text("device", "cpu"));
+    options.devices = chosen_devices(arguments);
     // 0 and less: as many as there are cores.
     options.threads = int(std::max<int64_t>(0, arguments.integer("threads", 0)));
     options.plan.mode = arguments.text("split-mode", options.plan.mode);
@@ -137,6 +138,12 @@ EngineOptions engine_options(const Arguments& arguments, int64_t context) {
     options.cache = cache_folder();
     options.wire = parallel::wire_from_name(arguments.text("reduce-type", "f32"));
     return options;
+}
+
+std::vector<std::string> chosen_devices(const Arguments& arguments) {
+    if (arguments.has("device")) return to_devices(arguments.text("device"));
+    if (arguments.text("gpu-layers") == "0") return {"cpu"};
+    return kernels::usual_devices();
 }
 
 int64_t context_size(const Arguments& arguments, const gguf::File& file,

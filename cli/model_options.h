@@ -15,7 +15,7 @@ namespace tandem::cli {
 
 extern const OptionGroup file_options;     // -m
 extern const OptionGroup step_options;     // -c -b -ub -ctk -ctv
-extern const OptionGroup device_options;   // -dev -t -sm -ts -mg --device-table --reduce-type
+extern const OptionGroup device_options;   // -dev -ngl -t -sm -ts -mg --device-table --reduce-type
 extern const OptionGroup foreign_options;  // what other programs know about loading and devices
 
 // The value of -m. Throws Error where there is none.
@@ -23,6 +23,8 @@ std::filesystem::path model_path(const Arguments& arguments);
 
 // What the options of all groups above say. `context` bounds the tokens of one sequence.
 EngineOptions engine_options(const Arguments& arguments, int64_t context);
+// The value of -dev; by default the usual devices of this machine, but for -ngl 0 the CPU.
+std::vector<std::string> chosen_devices(const Arguments& arguments);
 // The value of -c: by default, and for 0, what the model was trained for; the default ends at 4096
 // tokens. `notes` says so where it is cut, or is more than the model knows.
 int64_t context_size(const Arguments& arguments, const gguf::File& file,

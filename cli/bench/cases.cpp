@@ -28,7 +28,10 @@ constexpr Option list[] = {
     {"-sm, --split-mode", "MODES", "none, layer, tensor or graph (default: layer)"},
     {"-mg, --main-gpu", "LIST", "the device of split mode none (default: 0)"},
     {"-dev, --device", "SET",
-     "devices, separated by commas; several sets by several -dev, or as a,b/c: a, then b with c"},
+     "devices, separated by commas; several sets by several -dev, or as a,b/c: a, then b with c "
+     "(default: the GPUs, or cpu where there is none)"},
+    {"-ngl, --n-gpu-layers, --gpu-layers", "LIST",
+     "0: no GPU where -dev names none; other numbers have no effect, the split mode places layers"},
     {"-ts, --tensor-split", "RATIO",
      "shares of the devices, 3,1; several by several -ts, or as 3/1,1/1"},
 };
@@ -91,6 +94,20 @@ std::vector<std::string> sets(const Arguments& arguments, const char* name) {
             std::replace(set.begin(), set.end(), '/', ',');
             all.push_back(std::move(set));
         }
+    }
+    return all;
+}
+
+// None: the usual ones.
+std::vector<std::vector<std::string>> device_sets(const Arguments& arguments) {
+    std::vector<std::vector<std::string>> all;
+    for (const std::string& set : sets(arguments, "device"))
+        all.push_back(set == "auto" ? std::vector<std::string>() : to_devices(set));
+    if (!all.empty()) return all;
+    for (const std::string& layers : texts(arguments, "n-gpu-layers", "all")) {
+        std::vector<std::string> set;
+        if (layers == "0") set = {"cpu"};
+        if (std::find(all.begin(), all.end(), set) == all.end()) all.push_back(std::move(set));
     }
     return all;
 }
@@ -170,15 +187,11 @@ const OptionGroup bench_options{"tests; a list makes a test of each of its entri
 const OptionGroup bench_run_options{"measurement", run_list};
 
 Cases read_cases(const Arguments& arguments) {
-    std::vector<std::vector<std::string>> devices;
-    for (const std::string& set : sets(arguments, "device"))
-        devices.push_back(set == "auto" ? std::vector<std::string>() : to_devices(set));
     std::vector<std::vector<double>> ratios;
     for (const std::string& set : sets(arguments, "tensor-split")) {
         ratios.push_back(to_ratio(set));
         if (ratios.back() == std::vector<double>{0}) ratios.back().clear();  // as if not given
     }
-    if (devices.empty()) devices.emplace_back();
     if (ratios.empty()) ratios.emplace_back();
 
     std::vector<Case> cases(1);
@@ -187,7 +200,8 @@ Cases read_cases(const Arguments& arguments) {
     });
     multiply(cases, texts(arguments, "split-mode", "layer"),
              [](Case& one, const std::string& mode) { one.setup.mode = mode; });
-    multiply(cases, devices, [](Case& one, const auto& set) { one.setup.devices = set; });
+    multiply(cases, device_sets(arguments),
+             [](Case& one, const auto& set) { one.setup.devices = set; });
     multiply(cases, numbers(arguments, "main-gpu", 0, 0),
              [](Case& one, int64_t device) { one.setup.main_device = int(device); });
     multiply(cases, ratios, [](Case& one, const auto& ratio) { one.setup.ratio = ratio; });

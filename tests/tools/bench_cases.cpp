@@ -101,6 +101,16 @@ TEST(Cases, options_of_llama_bench_are_known) {
               "512/0@0 0/128@0 ");
 }
 
+TEST(Cases, no_layers_on_a_gpu_is_the_cpu) {
+    using Devices = std::vector<std::string>;
+    const Cases cases = cases_of({"-m", "a", "-n", "0", "-ngl", "0,33,99"});
+    ASSERT_EQ(cases.list.size(), 2u);
+    EXPECT_EQ(cases.list[0].setup.devices, Devices{"cpu"});
+    EXPECT_EQ(cases.list[1].setup.devices, Devices());
+    EXPECT_EQ(cases_of({"-m", "a", "-n", "0", "-ngl", "0", "-dev", "cpu:0"}).list[0].setup.devices,
+              Devices{"cpu:0"});
+}
+
 TEST(Cases, errors_name_the_option) {
     EXPECT_NE(error_of([] { cases_of({}); }).find("no model given: name a GGUF file with -m"),
               std::string::npos);
