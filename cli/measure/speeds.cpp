@@ -1,6 +1,8 @@
 #include "cli/measure/speeds.h"
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <exception>
 #include <map>
 #include <thread>
@@ -53,21 +55,69 @@ int enough_layers(const Chain& chain, double seconds, int64_t free_bytes) {
     return std::max(chain.layers, int(wanted / chain.stored_bytes()));
 }
 
-void measure_device(std::span<const std::unique_ptr<kernels::Device>> device,
-                    parallel::DeviceRow& row) {
-    const parallel::PlanOptions options{.mode = "none", .bucket = most_tokens};
-    Chain chain{.layers = 1, .embd = width, .ffn = width, .dtype = gguf::DType::Q4_0};
-    double one = 0;
-    {
-        Probe probe(chain, device, options);
-        one = probe.run(1, duration / 4).seconds;
-        const int64_t tokens = affordable_tokens(one);
-        const double many = tokens > 1 ? probe.run(tokens, duration).seconds : one;
-        row.multiply_adds_per_second = chain.multiply_adds() * double(tokens) / many;
-    }
-    chain.layers = enough_layers(chain, one, row.free_bytes);
+constexpr parallel::PlanOptions alone{.mode = "none", .bucket = most_tokens};
+constexpr Chain pair_of_matrices{
+    .layers = 1, .embd = width, .ffn = width, .dtype = gguf::DType::Q4_0};
+
+// Gives the seconds of one token.
+double measure_arithmetic(std::span<const std::unique_ptr<kernels::Device>> device,
+                          parallel::DeviceRow& row) {
+    Probe probe(pair_of_matrices, device, alone);
+    const double one = probe.run(1, duration / 4).seconds;
+    const int64_t tokens = affordable_tokens(one);
+    const double many = tokens > 1 ? probe.run(tokens, duration).seconds : one;
+    row.multiply_adds_per_second = pair_of_matrices.multiply_adds() * double(tokens) / many;
+    return one;
+}
+
+void measure_reading(std::span<const std::unique_ptr<kernels::Device>> device,
+                     double seconds_per_token, parallel::DeviceRow& row) {
+    Chain chain = pair_of_matrices;
+    chain.layers = enough_layers(chain, seconds_per_token, row.free_bytes);
     row.bytes_per_second =
-        chain.stored_bytes() / Probe(chain, device, options).run(1, duration).seconds;
+        chain.stored_bytes() / Probe(chain, device, alone).run(1, duration).seconds;
+}
+
+// Each kind of measurement on devices of its own: a device holds one model.
+void measure_devices(const std::vector<std::string>& names, int threads,
+                     std::vector<parallel::DeviceRow>& rows) {
+    std::vector<double> one(names.size());
+    Devices devices = kernels::make_devices(names, threads);
+    for (const auto& device : devices)
+        rows.push_back({.name = device->description().name,
+                        .free_bytes = device->description().free_bytes,
+                        .rounding = device->description().rounding});
+    auto each = [&](size_t i) { return std::span(&devices[i], 1); };
+    all_at_once(names.size(), [&](size_t i) { one[i] = measure_arithmetic(each(i), rows[i]); });
+    devices.clear();
+    devices = kernels::make_devices(names, threads);
+    all_at_once(names.size(), [&](size_t i) { measure_reading(each(i), one[i], rows[i]); });
+}
+
+// Seconds to start a device and to hear that it is done, which is what an exchange costs beyond
+// itself: nothing for a CPU, something for a device with a queue. The calling thread becomes the
+// device's, which a CPU binds to a core.
+double turn_of(kernels::Device& device) {
+    device.reserve_inputs(1);
+    device.inputs().append(0, 0, std::vector<int32_t>{0});
+    const std::atomic<bool> cancelled = false;
+    const auto nothing = device.record({}, {.cancelled = &cancelled});
+    auto now = [] { return std::chrono::steady_clock::now(); };
+    const auto start = now();
+    std::chrono::duration<double> passed{};
+    uint64_t turns = 0;
+    for (; turns < 2 || passed.count() < duration / 8; ++turns, passed = now() - start) {
+        device.play(*nothing, turns, turns + 1);
+        device.wait(turns + 1);
+    }
+    return passed.count() / double(turns);
+}
+
+double measure_turn(const std::string& name, int threads) {
+    const Devices devices = kernels::make_devices({name}, threads);
+    double seconds = 0;
+    all_at_once(1, [&](size_t) { seconds = turn_of(*devices[0]); });
+    return seconds;
 }
 
 // One exchange between two devices, as the first one sees it.
@@ -88,7 +138,8 @@ Link measure_exchange(const std::vector<std::string>& pair, int threads) {
 // The one that has to wait for the other sees too much, so the faster of both views counts.
 Link measure_pair(const std::string& a, const std::string& b, int threads) {
     const Link forth = measure_exchange({a, b}, threads), back = measure_exchange({b, a}, threads);
-    return {std::min(forth.seconds, back.seconds),
+    const double turn = std::max(measure_turn(a, threads), measure_turn(b, threads));
+    return {turn + std::min(forth.seconds, back.seconds),
             std::max(forth.bytes_per_second, back.bytes_per_second)};
 }
 
@@ -97,16 +148,8 @@ Link measure_pair(const std::string& a, const std::string& b, int threads) {
 parallel::DeviceTable measure_table(const std::vector<std::string>& names, int threads,
                                     const Say& say) {
     parallel::DeviceTable table;
-    {
-        const Devices devices = kernels::make_devices(names, threads);
-        for (const auto& device : devices)
-            table.devices.push_back({.name = device->description().name,
-                                     .free_bytes = device->description().free_bytes,
-                                     .rounding = device->description().rounding});
-        if (say) say("how fast weights are read and multiplied");
-        all_at_once(devices.size(),
-                    [&](size_t i) { measure_device(std::span(&devices[i], 1), table.devices[i]); });
-    }
+    if (say) say("how fast weights are read and multiplied");
+    measure_devices(names, threads, table.devices);
     table.links.assign(names.size(), std::vector<Link>(names.size()));
     std::map<std::pair<std::string, std::string>, Link> known;  // devices of one name are alike
     for (size_t a = 0; a < names.size(); ++a)
