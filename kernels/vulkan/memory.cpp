@@ -8,7 +8,9 @@ namespace tandem::kernels::vulkan {
 
 namespace {
 
-constexpr int64_t alignment = 256;
+// Drivers map memory by pages, so that offsets decide how addresses of either side are aligned.
+int64_t alignment_of(Reach reach) { return reach == Reach::Shared ? 4096 : 256; }
+
 // Large enough that a model takes few allocations, small enough that little of the last is wasted.
 constexpr int64_t chunk_bytes = int64_t(64) << 20;
 
@@ -76,6 +78,7 @@ Memory::Chunk Memory::make_chunk(int64_t bytes, Reach reach) const {
 }
 
 Block Memory::take(int64_t bytes, Reach reach) {
+    const int64_t alignment = alignment_of(reach);
     const int64_t size = std::max(alignment, (bytes + alignment - 1) / alignment * alignment);
     if (size > largest_)
         throw Error("device " + name_ + ": " + std::to_string(bytes >> 20) +
