@@ -7,6 +7,7 @@
 #include "kernels/cpu/device.h"
 #include "kernels/reference/device.h"
 #include "kernels/small_model.h"
+#include "kernels/vulkan.h"
 #include "random.h"
 
 namespace tandem {
@@ -26,11 +27,15 @@ Devices all_devices() {
     for (int threads : {1, 3})
         all.push_back(std::make_unique<kernels::CpuDevice>(kernels::CpuDevice::Options{
             .name = "cpu", .cores = std::vector<int>(size_t(threads), 0), .shares_cores = true}));
+    if (!kernels::vulkan_adapters().list.empty())
+        all.push_back(kernels::make_vulkan_device({.name = "vulkan0"}));
     return all;
 }
 
-// Copies a value whose elements lie `strides` apart, of which `live` tokens or rows exist.
-void expect_copied(Device& device, const graph::Shape& axes, const Extents& strides, int64_t live) {
+// Copies a value whose elements lie `strides` apart, of which `live` tokens or rows exist. The
+// device's timeline is at `time`.
+void expect_copied(Device& device, uint64_t time, const graph::Shape& axes, const Extents& strides,
+                   int64_t live) {
     Operand from{.view = {.axes = axes, .strides = strides}, .where = Where::Landing, .offset = 64};
     for (graph::Axis axis : axes)
         from.view.extents.push_back(axis->live() ? capacity : axis->extent);
@@ -71,8 +76,8 @@ void expect_copied(Device& device, const graph::Shape& axes, const Extents& stri
                            .operations = {{.inputs = {from}, .output = to}}};
     auto recording = device.record(
         {&launch, 1}, {.sending = sending, .landing = landing, .cancelled = &cancelled});
-    device.play(*recording, 0, 1);
-    device.wait(1);
+    device.play(*recording, time, time + 1);
+    device.wait(time + 1);
     EXPECT_EQ(std::memcmp(sending, expected.data(), bytes), 0)
         << device.description().features << ", " << axes.size() << " axes, " << live << " live";
 }
@@ -80,16 +85,18 @@ void expect_copied(Device& device, const graph::Shape& axes, const Extents& stri
 TEST(Copy, makes_any_strides_dense) {
     graph::Graph graph;
     graph::Axis few = graph.axis("few", 3), many = graph.axis("many", 21);
-    for (const auto& device : all_devices())
+    for (const auto& device : all_devices()) {
+        uint64_t time = 0;
         for (graph::Axis live : {graph.tokens(), graph.rows()})
             for (int64_t count : {int64_t(1), int64_t(4), capacity}) {
-                expect_copied(*device, {live, few, many}, {63, 21, 1}, count);
-                expect_copied(*device, {live, few, many}, {126, 42, 1}, count);
-                expect_copied(*device, {live, few, many}, {127, 41, 2}, count);
-                expect_copied(*device, {live, many}, {50, 1}, count);
-                expect_copied(*device, {live}, {7}, count);
-                expect_copied(*device, {few, many}, {23, 1}, count);
+                expect_copied(*device, time++, {live, few, many}, {63, 21, 1}, count);
+                expect_copied(*device, time++, {live, few, many}, {126, 42, 1}, count);
+                expect_copied(*device, time++, {live, few, many}, {127, 41, 2}, count);
+                expect_copied(*device, time++, {live, many}, {50, 1}, count);
+                expect_copied(*device, time++, {live}, {7}, count);
+                expect_copied(*device, time++, {few, many}, {23, 1}, count);
             }
+    }
 }
 
 // The second device has one of two branches: their sum is that one under another name, which no
@@ -109,10 +116,11 @@ TEST(Copy, brings_values_to_exchanges) {
     model.finish(rms_norm(add(a, b), weight("norm", {embd}, {}), 1e-6));
     std::vector<graph::StepInputs> steps{test::random_step(0, 9), test::random_step(9, 1)};
     auto expected = model.run(std::make_unique<kernels::ReferenceDevice>("reference", 0), steps);
-    for (auto [first, second] : {std::pair{0, 0}, {1, 1}, {0, 2}, {2, 0}}) {
-        Devices devices;
-        devices.push_back(std::move(all_devices()[size_t(first)]));
-        devices.push_back(std::move(all_devices()[size_t(second)]));
+    for (auto [first, second] : {std::pair{0, 0}, {1, 1}, {0, 2}, {2, 0}, {3, 3}, {3, 1}, {0, 3}}) {
+        Devices some = all_devices(), others = all_devices(), devices;
+        if (size_t(std::max(first, second)) >= some.size()) continue;  // no Vulkan device is here
+        devices.push_back(std::move(some[size_t(first)]));
+        devices.push_back(std::move(others[size_t(second)]));
         auto found = model.run(std::move(devices), "tensor", steps);
         ASSERT_EQ(found.size(), expected.size());
         for (size_t i = 0; i < found.size(); ++i) ASSERT_NEAR(found[i], expected[i], 1e-4) << i;
