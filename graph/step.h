@@ -13,6 +13,8 @@ struct Sequence {
     int32_t first = 0;   // index of its first token in the step
     int32_t count = 0;   // tokens in this step
     int32_t cached = 0;  // tokens of the sequence that the cache holds already
+
+    bool operator==(const Sequence&) const = default;
 };
 
 struct StepInputs {
@@ -21,6 +23,7 @@ struct StepInputs {
     std::vector<Sequence> sequences;  // disjoint slots
     std::vector<int32_t> rows;        // indices of the tokens whose logits are wanted, ascending
 
+    bool operator==(const StepInputs&) const = default;
     int64_t tokens() const { return int64_t(ids.size()); }
     // Appends tokens of one sequence; `cached` tokens of it were evaluated before.
     void append(int32_t slot, int32_t cached, std::span<const int32_t> tokens);

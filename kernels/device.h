@@ -87,8 +87,8 @@ class Device {
     // others reach alike; never null. The device owns it; every call gives another block.
     virtual std::byte* exchange_memory(int64_t bytes) = 0;
 
-    // The inputs that launches read. They are rewritten in place between steps; `capacity` is the
-    // largest number of tokens.
+    // The inputs that launches read. They are rewritten in place once all that was played has been
+    // waited for; `capacity` is the largest number of tokens.
     virtual void reserve_inputs(int64_t capacity) = 0;
     virtual graph::StepInputs& inputs() = 0;
 

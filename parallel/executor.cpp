@@ -146,10 +146,16 @@ void Executor::work(int number) {
                 step = &steps_[size_t(next - first_)];
             }
             auto start = std::chrono::steady_clock::now();
+            const std::vector<int32_t>& rows = step->rows;
             graph::StepInputs& inputs = seat.device->inputs();
             inputs.ids = step->ids;
             inputs.positions = step->positions;
             inputs.sequences = step->sequences;
+            auto take_rows = [&](size_t first) {
+                const size_t last = std::min(first + size_t(head_rows), rows.size());
+                inputs.rows.assign(rows.begin() + int64_t(first), rows.begin() + int64_t(last));
+            };
+            take_rows(0);
             Counts counts{.tokens = step->tokens()};
             auto pick = [](std::vector<Recorded>& all, int64_t count) -> Recorded& {
                 for (Recorded& recorded : all)
@@ -157,13 +163,17 @@ void Executor::work(int number) {
                 return all.back();
             };
             run(number, pick(seat.body, counts.tokens), uint32_t(next), counts);
-            int64_t rows = int64_t(step->rows.size());
-            for (int64_t first = 0; first < rows; first += head_rows) {
-                counts.rows = std::min(head_rows, rows - first);
-                inputs.rows.assign(step->rows.begin() + first,
-                                   step->rows.begin() + first + counts.rows);
+            // The head's first rows are among the inputs already, so that it may be queued up behind
+            // a body that still runs.
+            for (size_t first = 0; first < rows.size(); first += size_t(head_rows)) {
+                if (first > 0) {
+                    seat.device->wait(seat.timeline);
+                    take_rows(first);
+                }
+                counts.rows = int64_t(inputs.rows.size());
                 run(number, pick(seat.head, counts.rows), seat.head_runs++, counts);
             }
+            seat.device->wait(seat.timeline);
             if (number == 0) busy_time_ += nanoseconds_since(start);
             std::lock_guard lock(mutex_);
             done_[size_t(number)] = next + 1;
@@ -193,7 +203,6 @@ void Executor::run(int number, Recorded& recorded, uint32_t sequence, Counts cou
             if (number == 0) exchange_time_ += nanoseconds_since(start);
         }
     }
-    seat.device->wait(seat.timeline);
 }
 
 }  // namespace tandem::parallel

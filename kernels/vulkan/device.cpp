@@ -180,7 +180,10 @@ void VulkanDevice::reserve_inputs(int64_t capacity) {
     });
 }
 
+// Recordings that are played one after another share a step.
 void VulkanDevice::write_step() {
+    if (inputs_ == written_) return;
+    written_ = inputs_;
     auto put = [&](Address at, const void* from, size_t bytes) {
         std::memcpy(step_.mapped + (at - step_.address), from, bytes);
     };
@@ -232,6 +235,7 @@ void VulkanDevice::play(Recording& recording, uint64_t wait, uint64_t signal) {
     guarded(description_.name, "computing", [&] {
         if (replayed.cancelled->load(std::memory_order_relaxed)) {
             this->wait(wait);  // a timeline never goes back
+            this->wait(wait);
             device_.signalSemaphore({.semaphore = *timeline_, .value = signal});
             return;
         }

@@ -65,7 +65,7 @@ class VulkanDevice final : public Device {
     Block arena_, step_;
     StepAddresses step_addresses_;
     int64_t capacity_ = 0;
-    graph::StepInputs inputs_;
+    graph::StepInputs inputs_, written_;  // what launches are to see, and what they see
 };
 
 }  // namespace tandem::kernels::vulkan

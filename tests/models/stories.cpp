@@ -12,6 +12,7 @@
 
 #include "cli/perplexity/windows.h"
 #include "data.h"
+#include "kernels/vulkan.h"
 #include "model/tokenizer/tokenizer.h"
 #include "models/golden.h"
 
@@ -93,6 +94,19 @@ TEST(BundledModel, tokenizes_and_continues_as_it_was_trained) {
     const int steps = int(greedy.size());
     for (const char* mode : {"none", "layer", "tensor", "graph"}) {
         const Mapping mapping{"reference", mode, 2, {1, 1}};
+        const auto options = options_of(mapping, int64_t(prompt.size()) + steps);
+        EXPECT_EQ(evaluate(file, options, prompt, steps).greedy, greedy) << mode;
+    }
+}
+
+TEST(BundledModel, continues_on_vulkan_devices_as_it_was_trained) {
+    if (kernels::vulkan_adapters().list.empty()) GTEST_SKIP() << kernels::vulkan_adapters().absence;
+    const gguf::File file = gguf::File::open(data("stories/stories.gguf"));
+    const auto known = nlohmann::json::parse(read_text(data("stories/stories.tokens.json")));
+    const std::vector<int32_t> prompt = known["prompt_ids"], greedy = known["greedy_ids"];
+    const int steps = int(greedy.size());
+    for (const char* mode : {"none", "layer", "tensor", "graph"}) {
+        const Mapping mapping{"vulkan0", mode, 2, {1, 1}};
         const auto options = options_of(mapping, int64_t(prompt.size()) + steps);
         EXPECT_EQ(evaluate(file, options, prompt, steps).greedy, greedy) << mode;
     }
