@@ -95,16 +95,18 @@ void VulkanDevice::load_weight(int value, const WeightSource& source,
         const int64_t rows = source.matrices * source.rows, columns = source.columns;
         const int64_t stored = gguf::row_bytes(source.dtype, columns);
         const int64_t held = packed_bytes(source.dtype, source.use, 1, 1, columns);
-        std::vector<std::byte> scratch(static_cast<size_t>(stored));
         std::vector<float>* copy = is_vector(source.use) ? &vectors_[value] : nullptr;
+        if (copy) copy->resize(size_t(rows * columns));
         const Block block = memory_.take(rows * held, Reach::Device);
         upload_.write(block, rows * held, held, [&](std::span<std::byte> run, int64_t first) {
+            std::vector<std::byte> scratch(static_cast<size_t>(stored));
             for (int64_t at = 0; at < int64_t(run.size()); at += held) {
-                const std::byte* row = source.row((first + at) / held, scratch.data());
+                const int64_t number = (first + at) / held;
+                const std::byte* row = source.row(number, scratch.data());
                 if (copy) {
-                    auto* values = reinterpret_cast<float*>(run.data() + at);
-                    gguf::decode_row(source.dtype, row, {values, size_t(columns)});
-                    copy->insert(copy->end(), values, values + columns);
+                    const std::span<float> values(copy->data() + number * columns, size_t(columns));
+                    gguf::decode_row(source.dtype, row, values);
+                    std::memcpy(run.data() + at, values.data(), values.size_bytes());
                 } else {
                     to_planes(source.dtype, columns, row, run.data() + at);
                 }

@@ -1,6 +1,8 @@
 #include "kernels/vulkan/upload.h"
 
 #include <algorithm>
+#include <future>
+#include <thread>
 
 #include "gguf/error.h"
 
@@ -9,6 +11,27 @@ namespace tandem::kernels::vulkan {
 namespace {
 
 constexpr int64_t staging_bytes = int64_t(16) << 20;
+// What is worth a thread of its own.
+constexpr int64_t share_bytes = int64_t(1) << 20;
+
+using Fill = std::function<void(std::span<std::byte> run, int64_t first)>;
+
+// Fills a run on several threads: a file's pages come as slowly as one of them asks for them.
+void fill_shared(std::span<std::byte> run, int64_t first, int64_t unit, const Fill& fill) {
+    const auto size = int64_t(run.size());
+    const int64_t most = std::max<int64_t>(1, std::thread::hardware_concurrency() / 2);
+    const int64_t threads = std::clamp<int64_t>(size / share_bytes, 1, std::min<int64_t>(most, 8));
+    const int64_t share = (size / unit + threads - 1) / threads * unit;
+    std::vector<std::future<void>> others;
+    auto part = [&](int64_t begin) {
+        const int64_t count = std::min(share, size - begin);
+        if (count > 0) fill(run.subspan(size_t(begin), size_t(count)), first + begin);
+    };
+    for (int64_t i = 1; i < threads; ++i)
+        others.push_back(std::async(std::launch::async, part, i * share));
+    part(0);
+    for (std::future<void>& other : others) other.get();
+}
 
 void wait_for(const vk::raii::Device& device, const vk::raii::Fence& fence) {
     while (device.waitForFences(*fence, true, UINT64_MAX) == vk::Result::eTimeout) continue;
@@ -69,7 +92,7 @@ void Upload::write(const Block& to, int64_t bytes, int64_t unit,
     for (int64_t first = 0; first < bytes; first += most) {
         const int64_t count = std::min(most, bytes - first);
         Slot& slot = next();
-        fill({slot.staging.mapped, size_t(count)}, first);
+        fill_shared({slot.staging.mapped, size_t(count)}, first, unit, fill);
         submit(slot, [&](const vk::raii::CommandBuffer& commands) {
             commands.copyBuffer(slot.staging.buffer, to.buffer,
                                 vk::BufferCopy{.srcOffset = vk::DeviceSize(slot.staging.offset),

@@ -80,9 +80,11 @@ TEST_P(ValidationOf, has_nothing_to_say) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Fixtures, ValidationOf,
-                         testing::Values("llama-rope-factors", "llama-q-q4_k_m", "qwen2",
-                                         "qwen3-bf16", "qwen35-lin128", "glm4", "gemma3",
-                                         "gemma4-dense"),
+                         testing::Values("llama-rope-factors", "llama-q-q4_k_m", "llama-moe",
+                                         "qwen2", "qwen3-bf16", "qwen3moe-q-mxfp4", "qwen3next",
+                                         "qwen35-lin128", "gpt-oss-mxfp4", "glm4", "glm4moe",
+                                         "gemma3", "gemma4-dense", "gemma4-moe", "kimi-linear",
+                                         "deepseek2-lite"),
                          [](const auto& info) {
                              std::string name = info.param;
                              for (char& c : name)

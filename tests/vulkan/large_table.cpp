@@ -1,0 +1,48 @@
+// A model whose tied table is larger than what many drivers let one descriptor reach, lavapipe's
+// 128 MiB among them.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "cli/engine.h"
+#include "cli/synth/model.h"
+#include "kernels/vulkan.h"
+
+namespace tandem::test {
+namespace {
+
+std::vector<float> logits_on(const gguf::File& file, const char* device) {
+    cli::EngineOptions options;
+    options.devices = {device};
+    options.model.context = options.plan.context = options.plan.bucket = 8;
+    cli::Engine engine(file, options);
+    graph::StepInputs step;
+    step.append(0, 0, std::vector<int32_t>{17, 128000 - 1});
+    step.rows = {1};
+    std::vector<float> logits;
+    engine.executor().wait(engine.executor().submit(std::move(step)),
+                           [&](int64_t, std::span<const float> rows) {
+                               logits.assign(rows.begin(), rows.end());
+                           });
+    return logits;
+}
+
+TEST(Vulkan, reads_a_table_that_no_descriptor_reaches) {
+    if (kernels::vulkan_adapters().list.empty()) GTEST_SKIP() << kernels::vulkan_adapters().absence;
+    const auto path = std::filesystem::temp_directory_path() / "tandem_large_table.gguf";
+    cli::write(cli::design("llama-1b:Q4_0", 1, 0), path);
+    const gguf::File file = gguf::File::open(path);
+    const std::vector<float> expected = logits_on(file, "cpu"), found = logits_on(file, "vulkan0");
+    std::filesystem::remove(path);
+    ASSERT_EQ(found.size(), expected.size());
+    double error = 0, power = 0;
+    for (size_t i = 0; i < found.size(); ++i) {
+        error += (double(found[i]) - expected[i]) * (double(found[i]) - expected[i]);
+        power += double(expected[i]) * expected[i];
+    }
+    // The CPU rounds activations to 8 bits.
+    EXPECT_LE(error / power, 1e-3);
+}
+
+}  // namespace
+}  // namespace tandem::test
