@@ -61,9 +61,9 @@ void evaluate(const std::string& fixture, const std::vector<std::string>& device
     options.devices = devices;
     options.plan.mode = "tensor";
     options.model.context = options.plan.context = 64;
-    options.plan.bucket = 8;
+    options.plan.bucket = 64;
     cli::Engine engine(file, options);
-    for (auto [first, count] : {std::pair{0, 7}, {7, 3}, {10, 1}}) {
+    for (auto [first, count] : {std::pair{0, 37}, {37, 3}, {40, 1}}) {
         std::vector<int32_t> tokens(size_t(count), 5 + first);
         graph::StepInputs step;
         step.append(0, first, tokens);
@@ -81,10 +81,10 @@ TEST_P(ValidationOf, has_nothing_to_say) {
 
 INSTANTIATE_TEST_SUITE_P(Fixtures, ValidationOf,
                          testing::Values("llama-rope-factors", "llama-q-q4_k_m", "llama-moe",
-                                         "qwen2", "qwen3-bf16", "qwen3moe-q-mxfp4", "qwen3next",
-                                         "qwen35-lin128", "gpt-oss-mxfp4", "glm4", "glm4moe",
-                                         "gemma3", "gemma4-dense", "gemma4-moe", "kimi-linear",
-                                         "deepseek2-lite"),
+                                         "qwen2", "qwen3-bf16", "qwen3moe", "qwen3moe-q-mxfp4",
+                                         "qwen3next", "qwen35-lin128", "gpt-oss-mxfp4", "glm4",
+                                         "glm4moe", "gemma3", "gemma4-dense", "gemma4-moe",
+                                         "kimi-linear", "deepseek2-lite"),
                          [](const auto& info) {
                              std::string name = info.param;
                              for (char& c : name)
