@@ -30,8 +30,8 @@ std::vector<Hazards::Access> Hazards::accesses_of(const Launch& launch) {
         add(operation.output, true);
     }
     if (launch.scratch_bytes > 0)
-        accesses.push_back(
-            {Where::Arena, launch.scratch_offset, launch.scratch_offset + launch.scratch_bytes, true});
+        accesses.push_back({Where::Arena, launch.scratch_offset,
+                            launch.scratch_offset + launch.scratch_bytes, true});
     return accesses;
 }
 

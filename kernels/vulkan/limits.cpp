@@ -19,14 +19,15 @@ constexpr int repetitions = 5;
 Limits VulkanDevice::measure_limits() {
     return guarded(description_.name, "measuring", [&] {
         // More than caches hold on a GPU; what one chunk of memory holds on the CPU.
-        const int64_t bytes = std::min(facts_.adapter.software ? int64_t(64) << 20 : int64_t(1) << 30,
-                                       memory_.largest());
+        const int64_t bytes = std::min(
+            facts_.adapter.software ? int64_t(64) << 20 : int64_t(1) << 30, memory_.largest());
         const uint32_t group = 128, groups = facts_.adapter.software ? 64 : 4096;
         const uint32_t rounds = facts_.adapter.software ? 200 : 4096;
         const Block block = memory_.take(bytes, Reach::Device);
         upload_.clear(block);
         upload_.finish();
-        const LimitParameters parameters{block.address, block.address, uint32_t(bytes / 16), rounds};
+        const LimitParameters parameters{block.address, block.address, uint32_t(bytes / 16),
+                                         rounds};
         auto seconds_of = [&](bool reads) {
             vk::raii::CommandBuffers buffers(device_,
                                              {.commandPool = *commands_, .commandBufferCount = 1});

@@ -28,8 +28,8 @@ class Memory {
     Memory(const vk::raii::PhysicalDevice& adapter, const vk::raii::Device& device,
            std::string name);
 
-    // At a multiple of 256 bytes, Shared of 4096, not cleared. Throws vk::OutOfDeviceMemoryError, and Error where
-    // no block can be so large.
+    // At a multiple of 256 bytes, Shared of 4096, not cleared. Throws vk::OutOfDeviceMemoryError,
+    // and Error where no block can be so large.
     Block take(int64_t bytes, Reach reach);
     int64_t largest() const { return largest_; }  // that one block can be
 

@@ -16,7 +16,9 @@ vk::raii::PipelineLayout make_layout(const vk::raii::Device& device) {
 }  // namespace
 
 Pipelines::Pipelines(const vk::raii::Device& device)
-    : device_(device), cache_(device, vk::PipelineCacheCreateInfo{}), layout_(make_layout(device)) {}
+    : device_(device),
+      cache_(device, vk::PipelineCacheCreateInfo{}),
+      layout_(make_layout(device)) {}
 
 vk::Pipeline Pipelines::get(const std::string& shader, const std::vector<uint32_t>& constants) {
     auto known = pipelines_.find({shader, constants});
@@ -26,8 +28,9 @@ vk::Pipeline Pipelines::get(const std::string& shader, const std::vector<uint32_
         const std::span<const uint32_t> code = shader_code(shader);
         check(!code.empty(), "there is a shader " + shader);
         module = modules_
-                     .emplace(shader, vk::raii::ShaderModule(device_, {.codeSize = code.size_bytes(),
-                                                                       .pCode = code.data()}))
+                     .emplace(shader,
+                              vk::raii::ShaderModule(
+                                  device_, {.codeSize = code.size_bytes(), .pCode = code.data()}))
                      .first;
     }
     std::vector<vk::SpecializationMapEntry> entries;

@@ -67,7 +67,8 @@ std::unique_ptr<VulkanRecording> Recorder::record(std::span<const Launch> launch
                 fold(dispatch.x.groups(1, 1), dispatch.y.groups(1, 1), groups);
                 commands.dispatch(groups[0], groups[1], groups[2]);
             } else {
-                const Block block = memory.take(sizeof(vk::DispatchIndirectCommand), Reach::Written);
+                const Block block =
+                    memory.take(sizeof(vk::DispatchIndirectCommand), Reach::Written);
                 recording->live.push_back(
                     {dispatch.x, dispatch.y, reinterpret_cast<uint32_t*>(block.mapped)});
                 commands.dispatchIndirect(block.buffer, vk::DeviceSize(block.offset));

@@ -28,7 +28,8 @@ struct Recorder {
     Memory& memory;
     const vk::raii::CommandPool& pool;
 
-    std::unique_ptr<VulkanRecording> record(std::span<const Launch> launches, const Site& site) const;
+    std::unique_ptr<VulkanRecording> record(std::span<const Launch> launches,
+                                            const Site& site) const;
 };
 
 // Puts the counts of a step into the live dispatches.

@@ -42,8 +42,9 @@ Rows rows_of(const graph::View& view, const graph::View& result, size_t rows_of)
         if (!growing) product *= uint32_t(view.extents[i]);
     }
     check(lies_together(view, rows_of), "a row lies in one piece");
-    rows.runs = runs_of({view.axes.begin(), view.axes.begin() + int64_t(outer)},
-                        {view.extents.begin(), view.extents.begin() + int64_t(outer)}, view, result);
+    rows.runs =
+        runs_of({view.axes.begin(), view.axes.begin() + int64_t(outer)},
+                {view.extents.begin(), view.extents.begin() + int64_t(outer)}, view, result);
     return rows;
 }
 

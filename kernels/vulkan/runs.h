@@ -9,7 +9,7 @@
 namespace tandem::kernels::vulkan {
 
 struct Runs {
-    uint32_t extents[2] = {1, 1};        // of the second and the third
+    uint32_t extents[2] = {1, 1};       // of the second and the third
     uint32_t from[3] = {}, to[3] = {};  // strides
 };
 

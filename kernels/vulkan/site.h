@@ -26,13 +26,14 @@ struct Features {
     bool half = false;           // arithmetic in f16
 };
 
-// The inputs of a step in device memory. All arrays have room for as many tokens as a step may have.
+// The inputs of a step in device memory. All arrays have room for as many tokens as a step may
+// have.
 struct StepAddresses {
     Address tokens = 0, rows = 0, one = 0;  // counts, and the number 1
     Address ids = 0, positions = 0, row_numbers = 0;
     Address sequence_count = 0;
-    Address sequences = 0;     // [slot first count cached]
-    Address sequence_of = 0;   // of each token
+    Address sequences = 0;    // [slot first count cached]
+    Address sequence_of = 0;  // of each token
 };
 
 struct Site {

@@ -48,8 +48,7 @@ Upload::Upload(const vk::raii::Device& device, const vk::raii::Queue& queue, uin
                      .queueFamilyIndex = queue_family}) {}
 
 Upload::Slot Upload::make_slot(Memory& memory) const {
-    vk::raii::CommandBuffers buffers(
-        device_, {.commandPool = *pool_, .commandBufferCount = 1});
+    vk::raii::CommandBuffers buffers(device_, {.commandPool = *pool_, .commandBufferCount = 1});
     return {.staging = memory.take(staging_bytes, Reach::Written),
             .commands = std::move(buffers[0]),
             .fence = vk::raii::Fence(device_, vk::FenceCreateInfo{})};
@@ -73,9 +72,9 @@ template <typename Record>
 void Upload::submit(Slot& slot, Record record) {
     slot.commands.begin({.flags = vk::CommandBufferUsageFlagBits::eOneTimeSubmit});
     record(slot.commands);
-    const vk::MemoryBarrier barrier{.srcAccessMask = vk::AccessFlagBits::eTransferWrite,
-                                    .dstAccessMask = vk::AccessFlagBits::eMemoryRead |
-                                                     vk::AccessFlagBits::eMemoryWrite};
+    const vk::MemoryBarrier barrier{
+        .srcAccessMask = vk::AccessFlagBits::eTransferWrite,
+        .dstAccessMask = vk::AccessFlagBits::eMemoryRead | vk::AccessFlagBits::eMemoryWrite};
     slot.commands.pipelineBarrier(vk::PipelineStageFlagBits::eTransfer,
                                   vk::PipelineStageFlagBits::eAllCommands, {}, barrier, {}, {});
     slot.commands.end();
@@ -104,8 +103,8 @@ void Upload::write(const Block& to, int64_t bytes, int64_t unit,
 
 void Upload::clear(const Block& block) {
     submit(next(), [&](const vk::raii::CommandBuffer& commands) {
-        commands.fillBuffer(block.buffer, vk::DeviceSize(block.offset),
-                            vk::DeviceSize(block.bytes), 0);
+        commands.fillBuffer(block.buffer, vk::DeviceSize(block.offset), vk::DeviceSize(block.bytes),
+                            0);
     });
 }
 

@@ -15,8 +15,8 @@ class Upload {
     Upload(const vk::raii::Device& device, const vk::raii::Queue& queue, uint32_t queue_family,
            Memory& memory);
 
-    // Calls `fill(bytes to write, first)` for all runs of the block, each a multiple of `unit` bytes
-    // and several at a time, and copies what it wrote. Returns when all of it is on its way.
+    // Calls `fill(bytes to write, first)` for all runs of the block, each a multiple of `unit`
+    // bytes and several at a time, and copies what it wrote. Returns when all of it is on its way.
     void write(const Block& to, int64_t bytes, int64_t unit,
                const std::function<void(std::span<std::byte> run, int64_t first)>& fill);
     void clear(const Block& block);

@@ -20,10 +20,9 @@ std::vector<float> logits_on(const gguf::File& file, const char* device) {
     step.append(0, 0, std::vector<int32_t>{17, 128000 - 1});
     step.rows = {1};
     std::vector<float> logits;
-    engine.executor().wait(engine.executor().submit(std::move(step)),
-                           [&](int64_t, std::span<const float> rows) {
-                               logits.assign(rows.begin(), rows.end());
-                           });
+    engine.executor().wait(
+        engine.executor().submit(std::move(step)),
+        [&](int64_t, std::span<const float> rows) { logits.assign(rows.begin(), rows.end()); });
     return logits;
 }
 

@@ -71,8 +71,7 @@ Blocks::Blocks(const Operation& operation) {
     // A cache that few workgroups would read is read in parts.
     const graph::View& cache = operation.inputs[keys_cache].view;
     const int64_t cells = cache.extents[cache.axes.size() == 4 ? 2 : 1];
-    const int64_t groups =
-        (tokens + tokens_at_once - 1) / tokens_at_once * q_blocks() * kv_heads;
+    const int64_t groups = (tokens + tokens_at_once - 1) / tokens_at_once * q_blocks() * kv_heads;
     parts = std::clamp<int64_t>(std::min(enough_groups / groups, cells / (4 * cells_at_once)), 1,
                                 most_parts);
 }
@@ -158,8 +157,7 @@ std::vector<Dispatch> bind(const Launch& launch, const Site& site) {
         attention.q2 = heads_of(input(second_queries), site);
         attention.second_keys = site.address(cache);
         attention.second_cells = cells_of(cache.view);
-        attention.second_heads =
-            cache.view.axes.size() == 4 ? uint32_t(cache.view.extents[1]) : 1;
+        attention.second_heads = cache.view.axes.size() == 4 ? uint32_t(cache.view.extents[1]) : 1;
         second_type = cache_number(cache.view.dtype);
     }
     const Address kept = site.keep(std::as_bytes(std::span(&attention, 1)));
@@ -179,15 +177,17 @@ std::vector<Dispatch> bind(const Launch& launch, const Site& site) {
                        uint32_t(blocks.cells_at_once), uint32_t(blocks.stride), uint32_t(subsets),
                        uint32_t(slots), blocks.parts > 1, attention.cap > 0},
          .parameters = Parameters(kept),
-         .x = {.units = 1, .per_group = blocks.tokens_at_once, .live = Live::Tokens,
+         .x = {.units = 1,
+               .per_group = blocks.tokens_at_once,
+               .live = Live::Tokens,
                .times = blocks.q_blocks() * blocks.parts},
          .y = {.units = blocks.kv_heads}});
     if (blocks.parts > 1)
-        dispatches.push_back({.shader = "attend_join",
-                              .constants = {group_for(site, blocks.dv), uint32_t(blocks.dv)},
-                              .parameters = Parameters(kept),
-                              .x = {.units = blocks.kv_heads * blocks.q_per_kv,
-                                    .live = Live::Tokens}});
+        dispatches.push_back(
+            {.shader = "attend_join",
+             .constants = {group_for(site, blocks.dv), uint32_t(blocks.dv)},
+             .parameters = Parameters(kept),
+             .x = {.units = blocks.kv_heads * blocks.q_per_kv, .live = Live::Tokens}});
     return dispatches;
 }
 

@@ -24,15 +24,14 @@ std::vector<Dispatch> bind(const Launch& launch, const Site& site) {
     const graph::View& x = operation.inputs[0].view;
     const size_t normed = weighted ? operation.inputs[1].view.axes.size() : 1;
     const Rows rows = rows_of(x, operation.output.view, normed);
-    const NormParameters parameters{
-        .count = site.count(x),
-        .x = site.address(operation.inputs[0]),
-        .weight = weighted ? site.address(operation.inputs[1]) : 0,
-        .y = site.address(operation.output),
-        .per_live = rows.per_live,
-        .length = rows.length,
-        .epsilon = float(operation.node->attributes.number("epsilon")),
-        .rows = rows.runs};
+    const NormParameters parameters{.count = site.count(x),
+                                    .x = site.address(operation.inputs[0]),
+                                    .weight = weighted ? site.address(operation.inputs[1]) : 0,
+                                    .y = site.address(operation.output),
+                                    .per_live = rows.per_live,
+                                    .length = rows.length,
+                                    .epsilon = float(operation.node->attributes.number("epsilon")),
+                                    .rows = rows.runs};
     const uint32_t kind = weighted ? 0 : rms ? 1 : 2;
     return {{.shader = "norm",
              .constants = {group_for(site, rows.length), kind},
