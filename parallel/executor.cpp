@@ -163,8 +163,8 @@ void Executor::work(int number) {
                 return all.back();
             };
             run(number, pick(seat.body, counts.tokens), uint32_t(next), counts);
-            // The head's first rows are among the inputs already, so that it may be queued up behind
-            // a body that still runs.
+            // The head's first rows are among the inputs already, so that it may be queued up
+            // behind a body that still runs.
             for (size_t first = 0; first < rows.size(); first += size_t(head_rows)) {
                 if (first > 0) {
                     seat.device->wait(seat.timeline);

@@ -237,7 +237,6 @@ void VulkanDevice::play(Recording& recording, uint64_t wait, uint64_t signal) {
     guarded(description_.name, "computing", [&] {
         if (replayed.cancelled->load(std::memory_order_relaxed)) {
             this->wait(wait);  // a timeline never goes back
-            this->wait(wait);
             device_.signalSemaphore({.semaphore = *timeline_, .value = signal});
             return;
         }
