@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <future>
 #include <iostream>
+#include <optional>
 
 #include "cli/measure/cached.h"
 #include "gguf/error.h"
@@ -53,18 +54,32 @@ DeviceTable table_of(const std::vector<std::unique_ptr<kernels::Device>>& device
     return table;
 }
 
+// "weights 4.1 GiB, cache 512 MiB, scratch 80 MiB"
+std::string parts_of(const Blueprint& blueprint, size_t device) {
+    auto bytes = [](int64_t count) { return in_bytes(double(count)); };
+    return "weights " + bytes(blueprint.weights[device]) + ", cache " +
+           bytes(blueprint.states[device]) + ", scratch " + bytes(blueprint.scratch[device]);
+}
+
+// Of several devices all are told: another ratio may help.
 void require_memory(const Blueprint& blueprint) {
     auto bytes = [](int64_t count) { return in_bytes(double(count)); };
-    for (size_t i = 0; i < blueprint.devices.size(); ++i) {
-        const int64_t weights = blueprint.weights[i], states = blueprint.states[i];
-        const int64_t scratch = blueprint.scratch[i], needed = weights + states + scratch;
-        const int64_t free = blueprint.table.devices[i].free_bytes;
-        if (needed > free)
-            throw Error("device " + blueprint.table.devices[i].name + " needs " + bytes(needed) +
-                        " (weights " + bytes(weights) + ", cache " + bytes(states) + ", scratch " +
-                        bytes(scratch) + ") and has " + bytes(free) + " free, " +
-                        bytes(needed - free) + " too few: " + std::string(less_memory));
+    const size_t devices = blueprint.devices.size();
+    std::string table;
+    std::optional<size_t> full;
+    for (size_t i = 0; i < devices; ++i) {
+        const parallel::DeviceRow& row = blueprint.table.devices[i];
+        table += "\n  " + row.name + ": " + parts_of(blueprint, i) + ", of " +
+                 bytes(row.free_bytes) + " free";
+        if (!full && blueprint.needed(i) > row.free_bytes) full = i;
     }
+    if (!full) return;
+    const parallel::DeviceRow& row = blueprint.table.devices[*full];
+    const int64_t needed = blueprint.needed(*full);
+    throw Error("device " + row.name + " needs " + bytes(needed) + " (" +
+                parts_of(blueprint, *full) + ") and has " + bytes(row.free_bytes) + " free, " +
+                bytes(needed - row.free_bytes) + " too few: " + std::string(less_memory) +
+                (devices > 1 ? table : ""));
 }
 
 }  // namespace

@@ -46,6 +46,9 @@ struct Blueprint {
     std::vector<parallel::Programs> programs;  // of each device
     // Bytes per device.
     std::vector<int64_t> weights, states, scratch;
+    int64_t needed(size_t device) const {
+        return weights[device] + states[device] + scratch[device];
+    }
 };
 std::unique_ptr<Blueprint> make_blueprint(const gguf::File& file, const EngineOptions& options);
 

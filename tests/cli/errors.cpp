@@ -165,6 +165,13 @@ TEST(errors, sizes) {
         << result.error;
     EXPECT_NE(result.error.find("try a shorter context (-c)"), std::string::npos);
     EXPECT_EQ(std::count(result.error.begin(), result.error.end(), '\n'), 1) << result.error;
+    // Of several devices each one's share is told.
+    result = tandem(run({"-dev", "reference,cpu", "-c", "2000000000", "-ctk", "f32"}));
+    EXPECT_EQ(result.code, 1);
+    EXPECT_TRUE(std::regex_search(
+        result.error, std::regex(R"(\n  reference: weights \S+ KiB, cache .*, of \S+ GiB free\n)"
+                                 R"(  cpu: weights \S+ KiB, cache .*, of \S+ GiB free\n$)")))
+        << result.error;
 }
 
 TEST(errors, contexts_that_files_claim) {
