@@ -22,12 +22,12 @@ inline uint32_t subgroups(const Site& site, int count) {
     return uint32_t(std::min(count * features.subgroup, features.most_invocations));
 }
 
-// A workgroup for a row of `length`: enough invocations for it, in whole subgroups, and no more
-// than every driver allows.
+// A workgroup for `length` things to do: enough invocations for them, in whole subgroups, and at
+// most half of what the driver allows, since more seldom find room on a core.
 inline uint32_t group_for(const Site& site, int64_t length) {
     const int64_t subgroup = site.features.subgroup;
     return uint32_t(std::clamp((length + subgroup - 1) / subgroup * subgroup, subgroup,
-                               std::max<int64_t>(subgroup, site.features.most_invocations / 4)));
+                               std::max<int64_t>(subgroup, site.features.most_invocations / 2)));
 }
 
 // Workgroups of element-by-element kernels.

@@ -33,8 +33,13 @@ std::vector<Dispatch> bind(const Launch& launch, const Site& site) {
                                     .epsilon = float(operation.node->attributes.number("epsilon")),
                                     .rows = rows.runs};
     const uint32_t kind = weighted ? 0 : rms ? 1 : 2;
+    bool aligned = rows.length % 4 == 0;
+    for (Address address : {parameters.x, parameters.weight, parameters.y})
+        aligned = aligned && address % 16 == 0;
+    for (size_t i = 0; i < 3; ++i)
+        aligned = aligned && rows.runs.from[i] % 4 == 0 && rows.runs.to[i] % 4 == 0;
     return {{.shader = "norm",
-             .constants = {group_for(site, rows.length), kind},
+             .constants = {group_for(site, rows.length / 4), kind, aligned},
              .parameters = Parameters(parameters),
              .x = {.units = rows.per_live, .live = live(x)}}};
 }

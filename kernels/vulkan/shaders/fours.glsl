@@ -1,4 +1,4 @@
-// Rows of activations, read four numbers at a time.
+// Rows of activations, four numbers at a time.
 #ifndef FOURS_GLSL
 #define FOURS_GLSL
 #include "memory.glsl"
@@ -11,6 +11,14 @@ vec4 four_of(uint64_t row, uint at, uint length, bool aligned) {
     for (uint i = 0; i < 4; ++i)
         if (at + i < length) values[i] = from.at[at + i];
     return values;
+}
+
+void put_four(uint64_t row, uint at, uint length, bool aligned, vec4 values) {
+    if (aligned)
+        Vectors(row).at[at >> 2] = values;
+    else
+        for (uint i = 0; i < 4; ++i)
+            if (at + i < length) Floats(row).at[at + i] = values[i];
 }
 
 #endif

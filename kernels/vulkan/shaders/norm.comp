@@ -5,8 +5,10 @@
 #include "step.glsl"
 #include "runs.glsl"
 #include "reduce.glsl"
+#include "fours.glsl"
 
 layout(constant_id = 1) const uint kind = 0;  // 0: RMS with a weight, 1: RMS, 2: length
+layout(constant_id = 2) const bool aligned = false;  // everything can be read by fours
 
 layout(push_constant) uniform Parameters {
     uint64_t count, x, weight, y;
@@ -19,13 +21,18 @@ void main() {
     uint number = group_number();
     if (number >= live_count(count) * per_live) return;
     uvec2 at = places(rows, number);
-    Floats from = Floats(x + uint64_t(at.x) * 4), to = Floats(y + uint64_t(at.y) * 4);
+    uint64_t from = x + uint64_t(at.x) * 4, to = y + uint64_t(at.y) * 4;
     float squares = 0;
-    for (uint i = gl_LocalInvocationIndex; i < length; i += gl_WorkGroupSize.x)
-        squares += from.at[i] * from.at[i];
+    for (uint i = gl_LocalInvocationIndex * 4; i < length; i += gl_WorkGroupSize.x * 4) {
+        vec4 values = four_of(from, i, length, aligned);
+        squares += dot(values, values);
+    }
     squares = workgroup_sum(squares);
     float factor = kind == 2 ? 1 / max(sqrt(squares), epsilon)
                              : 1 / sqrt(squares / float(length) + epsilon);
-    for (uint i = gl_LocalInvocationIndex; i < length; i += gl_WorkGroupSize.x)
-        to.at[i] = from.at[i] * factor * (kind == 0 ? Floats(weight).at[i] : 1);
+    for (uint i = gl_LocalInvocationIndex * 4; i < length; i += gl_WorkGroupSize.x * 4) {
+        vec4 values = four_of(from, i, length, aligned) * factor;
+        if (kind == 0) values *= four_of(weight, i, length, aligned);
+        put_four(to, i, length, aligned, values);
+    }
 }
