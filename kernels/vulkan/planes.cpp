@@ -21,11 +21,6 @@ constexpr Layout layouts[] = {
     {DType::F32, {32}},
     {DType::F16, {16}},
     {DType::BF16, {16}},
-    {DType::F64, {64}},
-    {DType::I8, {8}},
-    {DType::I16, {16}},
-    {DType::I32, {32}},
-    {DType::I64, {64}},
     {DType::Q4_0, {2, 16}},             // d, codes
     {DType::Q4_1, {4, 16}},             // d and m, codes
     {DType::Q5_0, {2, 4, 16}},          // d, fifth bits, codes
@@ -116,7 +111,21 @@ std::byte* end_plane(std::byte* plane, int64_t bytes) {
 
 }  // namespace
 
+DType held_as(DType dtype) {
+    switch (dtype) {
+        case DType::I8:
+        case DType::I16:
+        case DType::I32:
+        case DType::I64:
+        case DType::F64:
+            return DType::F32;
+        default:
+            return dtype;
+    }
+}
+
 Planes planes_of(DType dtype) {
+    dtype = held_as(dtype);
     const auto* layout = std::ranges::find(layouts, dtype, &Layout::dtype);
     check(layout != std::end(layouts), "only types that files hold have planes");
     const auto fields = size_t(std::ranges::find(layout->fields, 0) - layout->fields);
@@ -137,8 +146,11 @@ void to_planes(DType dtype, int64_t columns, const std::byte* row, std::byte* pl
     const Planes layout = planes_of(dtype);
     const gguf::DTypeTraits& type = gguf::traits(dtype);
     if (type.block == 1) {
-        const int64_t bytes = columns * type.block_bytes;
-        std::memcpy(planes, row, size_t(bytes));
+        const int64_t bytes = columns * gguf::traits(held_as(dtype)).block_bytes;
+        if (held_as(dtype) == dtype)
+            std::memcpy(planes, row, size_t(bytes));
+        else
+            gguf::decode_row(dtype, row, {reinterpret_cast<float*>(planes), size_t(columns)});
         std::memset(planes + bytes, 0, size_t(plane_row_bytes(dtype, columns) - bytes));
         return;
     }

@@ -20,7 +20,10 @@ struct Planes {
     std::span<const int> fields;  // bytes per block, in the order of the block's bytes
 };
 
-// Every type that files hold has planes.
+// The type that shaders read: integers and double precision, of which models have few, are f32.
+gguf::DType held_as(gguf::DType dtype);
+
+// Every type that files hold has planes: those of the type that it is held as.
 Planes planes_of(gguf::DType dtype);
 
 // Bytes of a row in device memory, a multiple of 16. What is missing of the last block is zeros.

@@ -5,6 +5,7 @@
 #include <cctype>
 #include <string>
 
+#include "kernels/vulkan/planes.h"
 #include "kernels/vulkan/site.h"
 
 namespace tandem::kernels::vulkan {
@@ -12,7 +13,8 @@ namespace tandem::kernels::vulkan {
 // The variant of a typed shader: "embed" and Q4_K give "embed.q4_k".
 inline std::string typed(std::string_view shader, gguf::DType dtype) {
     std::string name = std::string(shader) + ".";
-    for (char c : gguf::name(dtype)) name += char(std::tolower(static_cast<unsigned char>(c)));
+    for (char c : gguf::name(held_as(dtype)))
+        name += char(std::tolower(static_cast<unsigned char>(c)));
     return name;
 }
 
