@@ -10,18 +10,39 @@
 
 namespace tandem::test {
 
+namespace {
+
+parallel::DeviceTable table_of(std::span<const kernels::Device* const> devices) {
+    parallel::DeviceTable table;
+    for (const kernels::Device* device : devices)
+        table.devices.push_back({.name = device->description().name,
+                                 .rounding = device->description().rounding,
+                                 .device = device});
+    table.links.assign(devices.size(), std::vector<parallel::Link>(devices.size()));
+    return table;
+}
+
+}  // namespace
+
 Tensor SmallModel::weight(const std::string& name, gguf::DType dtype, const Shape& rows,
                           const Shape& columns, float scale) {
     std::mt19937 random(seed_++);
     std::normal_distribution<float> normal(0, scale);
+    std::vector<float> values(columns.empty() ? 1 : size_t(elements(columns)));
+    return weight(name, dtype, rows, columns, [&](std::span<std::byte> row) {
+        for (float& value : values) value = normal(random);
+        gguf::encode_row(dtype, values, row.data());
+    });
+}
+
+Tensor SmallModel::weight(const std::string& name, gguf::DType dtype, const Shape& rows,
+                          const Shape& columns, const Fill& fill) {
     int64_t length = columns.empty() ? 1 : elements(columns);
     Stored stored{.dtype = dtype, .row_bytes = gguf::row_bytes(dtype, length)};
-    std::vector<float> values(static_cast<size_t>(length));
     for (int64_t row = 0; row < elements(rows); ++row) {
-        for (float& value : values) value = normal(random);
         size_t at = stored.bytes.size();
         stored.bytes.resize(at + size_t(stored.row_bytes));
-        gguf::encode_row(dtype, values, &stored.bytes[at]);
+        fill(std::span(stored.bytes).subspan(at));
     }
     std::vector<int64_t> extents;
     for (Axis axis : rows) extents.push_back(axis->extent);
@@ -39,7 +60,7 @@ Tensor SmallModel::activation(const std::string& name, const Shape& axes, float 
 void SmallModel::finish(Tensor y) {
     graph.begin_head();
     y = select_rows(y, graph.input("rows"));
-    graph.begin_layer(0);
+    graph.begin_layer(graph.layers() + 1);
     graph.set_result(y);
 }
 
@@ -81,12 +102,9 @@ std::vector<float> SmallModel::run(std::vector<std::unique_ptr<kernels::Device>>
     using namespace parallel;
     int64_t most = 1;
     for (const auto& step : steps) most = std::max(most, step.tokens());
-    DeviceTable table;
-    for (const auto& device : devices)
-        table.devices.push_back({.name = device->description().name,
-                                 .rounding = device->description().rounding,
-                                 .device = device.get()});
-    table.links.assign(devices.size(), std::vector<Link>(devices.size()));
+    std::vector<const kernels::Device*> all;
+    for (const auto& device : devices) all.push_back(device.get());
+    DeviceTable table = table_of(all);
     Plan plan = make_plan(graph, table, {.mode = mode, .bucket = most});
     Placed placed = propagate(graph, plan, table);
     std::vector<Programs> programs;
@@ -105,6 +123,14 @@ std::vector<float> SmallModel::run(std::vector<std::unique_ptr<kernels::Device>>
             result.insert(result.end(), rows.begin(), rows.end());
         });
     return result;
+}
+
+parallel::Programs SmallModel::programs(const kernels::Device& device, int64_t most_tokens) const {
+    const kernels::Device* const all[] = {&device};
+    parallel::DeviceTable table = table_of(all);
+    parallel::Plan plan = make_plan(graph, table, {.mode = "none", .bucket = most_tokens});
+    parallel::Placed placed = propagate(graph, plan, table);
+    return make_programs(placed, 0, most_tokens, device.kernels(), device.copy());
 }
 
 graph::StepInputs random_step(int32_t cached, int32_t count, unsigned seed) {

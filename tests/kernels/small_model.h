@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,7 @@
 #include "graph/step.h"
 #include "kernels/device.h"
 #include "parallel/plan.h"
+#include "parallel/project.h"
 
 namespace tandem::test {
 
@@ -28,6 +30,10 @@ class SmallModel {
     // Random normal weights times `scale`, encoded as `dtype`.
     Tensor weight(const std::string& name, gguf::DType dtype, const Shape& rows,
                   const Shape& columns, float scale = 1);
+    // Rows as `fill` writes them, one after another, for types without an encoder.
+    using Fill = std::function<void(std::span<std::byte> row)>;
+    Tensor weight(const std::string& name, gguf::DType dtype, const Shape& rows,
+                  const Shape& columns, const Fill& fill);
     // An activation of any shape: a lookup in a table of random rows, one per token id.
     Tensor activation(const std::string& name, const Shape& axes, float scale = 1);
     // Ends the graph: the result is y [tokens ...] of all tokens.
@@ -40,6 +46,9 @@ class SmallModel {
     std::vector<float> run(std::vector<std::unique_ptr<kernels::Device>> devices,
                            const std::string& mode,
                            const std::vector<graph::StepInputs>& steps) const;
+
+    // What a device that holds all of it runs, for steps of up to so many tokens.
+    parallel::Programs programs(const kernels::Device& device, int64_t most_tokens) const;
 
     static constexpr int64_t ids = 97;  // rows of activation tables
 

@@ -1,5 +1,5 @@
-// moe_ffn on Vulkan devices against the reference op: every type of weights, one token to many,
-// devices that hold all experts, some, or a range of each.
+// moe_ffn on Vulkan devices against the reference op: one token to many, devices that hold all
+// experts, some, or a range of each. vulkan_types.cpp has every type of weights.
 #include <cmath>
 
 #include "kernels/vulkan_case.h"
@@ -54,19 +54,6 @@ void expect_close_everywhere(const Shape& shape) {
     expect_close(
         model, {test::random_step(0, 1), test::random_step(0, 8), test::random_step(0, 77)}, bound);
 }
-
-class VulkanExperts : public testing::WithParamInterface<DType>, public Vulkan {};
-
-TEST_P(VulkanExperts, OfType) {
-    int64_t block = std::max<int64_t>(32, gguf::traits(GetParam()).block);
-    expect_close_everywhere({.embd = 2 * block, .ffn = block, .gate = GetParam()});
-}
-
-constexpr DType types[] = {DType::F16,    DType::BF16,   DType::Q4_0,  DType::Q5_1,  DType::Q8_0,
-                           DType::Q2_K,   DType::Q3_K,   DType::Q4_K,  DType::Q5_K,  DType::Q6_K,
-                           DType::IQ4_NL, DType::IQ4_XS, DType::MXFP4, DType::NVFP4, DType::TQ1_0};
-INSTANTIATE_TEST_SUITE_P(Types, VulkanExperts, testing::ValuesIn(types),
-                         [](const auto& test) { return std::string(gguf::name(test.param)); });
 
 TEST_F(Vulkan, ExpertsOfOddSizes) {
     for (auto [embd, ffn] : {std::pair{1, 1}, {21, 13}, {65, 70}, {136, 72}})
