@@ -4,6 +4,7 @@
 #extension GL_GOOGLE_include_directive : require
 #include "step.glsl"
 #include "cache.glsl"
+#include "rounding.glsl"
 
 layout(constant_id = 1) const uint type = 0;
 
@@ -11,13 +12,6 @@ layout(push_constant) uniform Parameters {
     uint64_t count, x, cache, positions, sequence_of, sequences;
     uint heads, cells, length, token_stride, head_stride;
 };
-
-uint half_bits(float value) { return packHalf2x16(vec2(value, 0)) & 0xffffu; }
-
-uint bfloat_bits(float value) {
-    uint bits = floatBitsToUint(value);
-    return (bits + 0x7fffu + (bits >> 16 & 1u)) >> 16;
-}
 
 void main() {
     uint block = cache_block(type), blocks = (length + block - 1) / block;
@@ -44,11 +38,8 @@ void main() {
         Words codes = Words(to + plane_bytes(blocks, 2));
         for (uint i = first; i < last; i += 4) {
             uint word = 0;
-            for (uint j = 0; j < 4; ++j) {
-                float code = from.at[i + j] * inverse;
-                code = sign(code) * floor(abs(code) + 0.5);
-                word |= (uint(int(code)) & 255u) << (8 * j);
-            }
+            for (uint j = 0; j < 4; ++j)
+                word |= (uint(code_of(from.at[i + j] * inverse, 127)) & 255u) << (8 * j);
             codes.at[i / 4] = word;
         }
     } else {
