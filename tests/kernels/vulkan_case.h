@@ -28,6 +28,23 @@ inline void expect_close(const SmallModel& model, const std::vector<graph::StepI
     EXPECT_LE(nmse(found, expected), bound);
 }
 
+struct Part {
+    int32_t slot, cached, count;
+};
+
+// A step of parts of several sequences, all rows wanted.
+inline graph::StepInputs step_of(std::initializer_list<Part> parts) {
+    graph::StepInputs step;
+    for (const Part& part : parts) {
+        std::vector<int32_t> tokens;
+        for (int32_t i = 0; i < part.count; ++i)
+            tokens.push_back((31 * part.slot + 7 * (part.cached + i) + i * i) % SmallModel::ids);
+        step.append(part.slot, part.cached, tokens);
+    }
+    for (int32_t i = 0; i < step.tokens(); ++i) step.rows.push_back(i);
+    return step;
+}
+
 class Vulkan : public testing::Test {
   protected:
     void SetUp() override {

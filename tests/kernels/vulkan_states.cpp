@@ -11,24 +11,9 @@ using graph::Tensor;
 using test::expect_close;
 using test::random_step;
 using test::SmallModel;
+using test::step_of;
 
 class VulkanStates : public test::Vulkan {};
-
-struct Part {
-    int32_t slot, cached, count;
-};
-
-graph::StepInputs step_of(std::initializer_list<Part> parts) {
-    graph::StepInputs step;
-    for (const Part& part : parts) {
-        std::vector<int32_t> tokens;
-        for (int32_t i = 0; i < part.count; ++i)
-            tokens.push_back((31 * part.slot + 7 * (part.cached + i) + i * i) % SmallModel::ids);
-        step.append(part.slot, part.cached, tokens);
-    }
-    for (int32_t i = 0; i < step.tokens(); ++i) step.rows.push_back(i);
-    return step;
-}
 
 // Sequences that begin, go on and begin anew, alone and together, with fewer and more tokens than
 // the states look back.

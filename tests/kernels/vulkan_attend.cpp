@@ -1,0 +1,231 @@
+// Attention on Vulkan devices against the reference op: caches of every type, heads of many sizes,
+// windows, second pairs, long caches that are read in parts.
+#include <cmath>
+#include <cstring>
+#include <random>
+
+#include "gguf/half.h"
+#include "kernels/vulkan_case.h"
+
+namespace tandem {
+namespace {
+
+using gguf::DType;
+using graph::Axis;
+using graph::Shape;
+using graph::Tensor;
+using test::random_step;
+using test::SmallModel;
+using test::step_of;
+using Steps = std::vector<graph::StepInputs>;
+
+class VulkanAttend : public test::Vulkan {};
+
+constexpr double bound = 1e-10;
+
+struct Case {
+    int64_t d = 32, dv = d, kv_heads = 2, q_per_kv = 3, cells = 160, slots = 3;
+    DType keys = DType::F32, values = keys;
+    int64_t window = 0;
+    double soft_cap = 0;
+    bool sinks = false;
+};
+
+void build(SmallModel& model, const Case& how) {
+    Axis kv = model.axis("kv_heads", how.kv_heads), q_per_kv = model.axis("q_per_kv", how.q_per_kv);
+    Axis d = model.axis("d", how.d), dv = model.axis("dv", how.dv);
+    Axis slots = model.axis("slots", how.slots), cells = model.axis("cells", how.cells);
+    Tensor q = model.activation("q", {kv, q_per_kv, d});
+    Tensor k = model.activation("k", {kv, d}), v = model.activation("v", {kv, dv});
+    graph::Cache cache{model.graph.state("k_cache", how.keys, {slots, kv, cells}, {d}),
+                       model.graph.state("v_cache", how.values, {slots, kv, cells}, {dv})};
+    graph::Attention options{.window = how.window, .soft_cap = how.soft_cap};
+    if (how.sinks) options.sinks = model.weight("sinks", DType::F32, {kv, q_per_kv}, {});
+    model.finish(attend(q, k, v, cache, 1.5 / std::sqrt(double(how.d)), options));
+}
+
+void expect_close(const Case& how, const Steps& steps) {
+    SmallModel model;
+    build(model, how);
+    test::expect_close(model, steps, bound);
+}
+
+// How many parts a long cache is read in shows in the memory for their results.
+bool reads_in_parts(const SmallModel& model, int64_t tokens) {
+    const auto device = kernels::make_vulkan_device({.name = "vulkan0"});
+    const parallel::Programs programs = model.programs(*device, tokens);
+    for (const auto& item : fitting(programs.body, tokens).items)
+        for (const kernels::Launch& launch : std::get<parallel::Segment>(item).launches)
+            if (launch.kernel->name == "attend") return launch.scratch_bytes > 0;
+    return false;
+}
+
+// A prompt, what follows it, single tokens, and several sequences in one step.
+const Steps several = {step_of({{0, 0, 64}}),
+                       step_of({{0, 64, 13}}),
+                       step_of({{0, 77, 1}}),
+                       step_of({{2, 0, 1}, {0, 78, 5}, {1, 0, 2}}),
+                       step_of({{1, 2, 1}, {0, 83, 1}, {2, 1, 1}}),
+                       step_of({{2, 2, 8}}),
+                       step_of({{0, 84, 1}, {1, 3, 60}}),
+                       step_of({{0, 0, 3}})};
+
+TEST_F(VulkanAttend, CachesOfEveryType) {
+    for (auto [keys, values] : {std::pair{DType::F32, DType::F16},
+                                {DType::F16, DType::F16},
+                                {DType::F16, DType::Q8_0},
+                                {DType::BF16, DType::F32},
+                                {DType::Q8_0, DType::BF16},
+                                {DType::Q8_0, DType::Q8_0}})
+        expect_close({.d = 64, .dv = 96, .keys = keys, .values = values}, several);
+}
+
+TEST_F(VulkanAttend, HeadsOfEverySize) {
+    for (auto [d, dv] : {std::pair{20, 20}, {17, 3}, {80, 80}, {128, 128}, {192, 128}, {256, 256}})
+        expect_close({.d = d, .dv = dv, .keys = DType::F16}, several);
+}
+
+TEST_F(VulkanAttend, QueriesThatShareHeads) {
+    for (int64_t q_per_kv : {1, 4, 5, 7, 16, 40})
+        expect_close({.d = 24, .kv_heads = 1 + q_per_kv % 3, .q_per_kv = q_per_kv}, several);
+    expect_close({.d = 256, .kv_heads = 1, .q_per_kv = 16, .keys = DType::Q8_0}, several);
+}
+
+// Rings of cells that go round several times, with all that changes scores.
+TEST_F(VulkanAttend, WindowsSinksAndCaps) {
+    for (int64_t window : {1, 9, 70})
+        for (DType dtype : {DType::F16, DType::Q8_0}) {
+            Steps steps;
+            int32_t cached = 0;
+            for (int32_t count : {21, 21, 20, 1, 21, 1, 8, 17, 1}) {
+                steps.push_back(random_step(cached, count));
+                cached += count;
+            }
+            Case how{.cells = window + 20, .keys = dtype, .window = window};
+            expect_close(how, steps);
+            how.sinks = true;
+            expect_close(how, steps);
+            how.soft_cap = 2;
+            expect_close(how, steps);
+        }
+    expect_close({.sinks = true}, several);
+    expect_close({.soft_cap = 0.7}, several);
+}
+
+// Few workgroups and many cells: a cache is read in parts, of which some see nothing.
+TEST_F(VulkanAttend, LongCaches) {
+    Steps steps{random_step(0, 600)};
+    int32_t cached = 600;
+    for (int32_t count : {1, 8, 40, 1, 2}) {
+        steps.push_back(random_step(cached, count));
+        cached += count;
+    }
+    steps.push_back(step_of({{1, 0, 3}, {0, cached, 1}, {2, 0, 1}}));
+    steps.push_back(step_of({{0, 0, 1}}));
+    for (const Case& how : {Case{.d = 16, .kv_heads = 1, .keys = DType::F16},
+                            {.d = 36, .dv = 21, .kv_heads = 2, .q_per_kv = 2, .soft_cap = 3},
+                            {.d = 32, .kv_heads = 1, .keys = DType::Q8_0, .sinks = true},
+                            {.d = 16, .kv_heads = 1, .window = 300, .sinks = true}}) {
+        Case longer = how;
+        longer.cells = 1400;
+        SmallModel model;
+        build(model, longer);
+        EXPECT_TRUE(reads_in_parts(model, 1));
+        EXPECT_TRUE(reads_in_parts(model, 8));
+        test::expect_close(model, steps, bound);
+    }
+    SmallModel model;
+    build(model, {});
+    EXPECT_FALSE(reads_in_parts(model, 1));
+}
+
+struct Latent {
+    int64_t latent, rotary;
+    DType dtype;
+    bool of_heads = false;  // the second keys
+};
+
+// One latent row per token is key and value of all heads, and a second pair adds to the scores; a
+// second layer reads the same rows.
+TEST_F(VulkanAttend, LatentRows) {
+    for (const Latent& how : {Latent{96, 32, DType::Q8_0},
+                              {44, 12, DType::F16, true},
+                              {512, 64, DType::F16},
+                              {576, 64, DType::BF16}}) {
+        SmallModel model;
+        Axis kv = model.axis("kv_heads", 1), heads = model.axis("q_per_kv", 6);
+        Axis latent = model.axis("latent", how.latent), rotary = model.axis("rotary", how.rotary);
+        Axis slots = model.axis("slots", 3), cells = model.axis("cells", 160);
+        Shape second{rotary}, second_cells{slots, cells};
+        if (how.of_heads) second = {kv, rotary}, second_cells = {slots, kv, cells};
+        Tensor rows = model.graph.state("rows", how.dtype, {slots, kv, cells}, {latent});
+        Tensor first =
+            attend(model.activation("q", {kv, heads, latent}, 0.3f),
+                   model.activation("c", {kv, latent}), {}, {rows, rows}, 0.3,
+                   {.q = model.activation("q2", {kv, heads, rotary}, 0.3f),
+                    .k = model.activation("k2", second),
+                    .cache = model.graph.state("rotary", how.dtype, second_cells, {rotary})});
+        Tensor other =
+            attend(model.activation("other", {kv, heads, latent}, 0.3f), {}, {}, {rows, rows}, 0.2);
+        model.finish(add(first, other));
+        test::expect_close(model, several, bound);
+    }
+}
+
+// Queries, keys and values that are ranges of larger values.
+TEST_F(VulkanAttend, OperandsThatLieApart) {
+    SmallModel model;
+    Axis kv = model.axis("kv_heads", 2), q_per_kv = model.axis("q_per_kv", 3);
+    Axis d = model.axis("d", 20), parts = model.axis("parts", 3);
+    Axis slots = model.axis("slots", 3), cells = model.axis("cells", 160);
+    Tensor q = pick(model.activation("q", {kv, q_per_kv, parts, d}), parts, 1);
+    Tensor kv_rows = model.activation("kv", {kv, parts, d});
+    graph::Cache cache{model.graph.state("k_cache", DType::F16, {slots, kv, cells}, {d}),
+                       model.graph.state("v_cache", DType::F32, {slots, kv, cells}, {d})};
+    model.finish(attend(q, pick(kv_rows, parts, 2), pick(kv_rows, parts, 0), cache, 0.3));
+    test::expect_close(model, several, bound);
+}
+
+// What lies half-way between a number of the type and the next; of q8_0 if its scale is 8.
+float between(DType dtype, unsigned number) {
+    if (dtype == DType::Q8_0) return (float(number % 254) - 126.5f) * 8;
+    const auto code = uint16_t(number % 0x7c00);
+    return dtype == DType::F16
+               ? (gguf::f16_to_f32(code) + gguf::f16_to_f32(uint16_t(code + 1))) / 2
+               : (gguf::bf16_to_f32(code) + gguf::bf16_to_f32(uint16_t(code + 1))) / 2;
+}
+
+// With a window of one token the result is the value as its cache holds it.
+TEST_F(VulkanAttend, CachesRoundAsTheFormatsSay) {
+    for (DType dtype : {DType::F16, DType::BF16, DType::Q8_0}) {
+        SmallModel model;
+        Axis kv = model.axis("kv_heads", 3), d = model.axis("d", 64);
+        Axis slots = model.axis("slots", 1), cells = model.axis("cells", 4);
+        std::mt19937 random(1);
+        auto fill = [&](std::span<std::byte> row) {
+            for (size_t at = 0; at < row.size(); at += 4) {
+                float value = between(dtype, unsigned(random()));
+                if (random() % 3 == 0) value = std::nextafter(value, -1e9f);
+                if (random() % 3 == 0) value = std::nextafter(value, 1e9f);
+                if (random() % 2 == 0) value = -value;
+                if (dtype == DType::Q8_0 && at % 128 == 20) value = 127 * 8;  // one of a block
+                std::memcpy(&row[at], &value, 4);
+            }
+        };
+        Tensor values =
+            model.weight("values", DType::F32, {model.axis("ids", SmallModel::ids)}, {kv, d}, fill);
+        graph::Cache cache{model.graph.state("k_cache", DType::F32, {slots, kv, cells}, {d}),
+                           model.graph.state("v_cache", dtype, {slots, kv, cells}, {d})};
+        model.finish(attend(model.activation("q", {kv, model.axis("q_per_kv", 2), d}),
+                            model.activation("k", {kv, d}), embed(values, model.graph.input("ids")),
+                            cache, 0.1, {.window = 1}));
+        Steps steps;
+        for (int32_t i = 0; i < 40; ++i) steps.push_back(random_step(i, 1));
+        EXPECT_EQ(model.run(kernels::make_vulkan_device({.name = "vulkan0"}), steps),
+                  model.run(std::make_unique<kernels::ReferenceDevice>("reference", 0), steps))
+            << gguf::name(dtype);
+    }
+}
+
+}  // namespace
+}  // namespace tandem
