@@ -77,7 +77,9 @@ int64_t outside_of_shared_caches(const graph::Graph& graph, int64_t bound) {
 
 // Blocks in runs, as many on each device as its share; the embedding with the first of them, the
 // head with the last. A tied table is one part, so its two layers stay together on the first.
+// Without blocks there is nothing to divide.
 Choice choose_by_layers(const Question& question) {
+    if (question.graph.layers() < 1) return choose_one_device(question);
     std::vector<double> shares = ratio(question, [](const DeviceRow& row) {
         return double(std::max<int64_t>(1, row.free_bytes));
     });
