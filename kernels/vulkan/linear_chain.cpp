@@ -19,6 +19,12 @@ bool reads(const Operation& reader, size_t input, const Operation& writer) {
     return reader.node->inputs[input].value == writer.node->output.value;
 }
 
+// A device may read a range of what it has computed.
+bool reads_all(const Operation& reader, size_t input, const Operation& writer) {
+    return reads(reader, input, writer) &&
+           reader.inputs[input].view.extents == writer.output.view.extents;
+}
+
 graph::Shape row_axes(const Operation& linear) {
     const graph::View& w = linear.inputs[1].view;
     return {w.axes.begin(), w.axes.end() - int64_t(w.columns)};
@@ -34,6 +40,7 @@ bool is_dense(const graph::View& view) {
 LinearChain with_addition(std::span<const Operation> ahead) {
     if (ahead.size() < 2 || !is(ahead[1], "add") || !read_only_by(ahead[0], 1)) return {};
     const size_t own = reads(ahead[1], 0, ahead[0]) ? 0 : 1;
+    if (!reads_all(ahead[1], own, ahead[0]) || reads(ahead[1], 1 - own, ahead[0])) return {};
     const graph::View &addend = ahead[1].inputs[1 - own].view, &y = ahead[1].output.view;
     LinearChain chain{.length = 2, .second = 1, .operand = 1 - own};
     // An axis of length 1 may have any stride.
@@ -55,7 +62,7 @@ LinearChain with_unit(std::span<const Operation> ahead) {
                        first.dtype == second.dtype && first.axes == second.axes &&
                        first.extents == second.extents;
     if (!alike || !read_only_by(ahead[0], 2) || !read_only_by(ahead[1], 1) ||
-        !reads(ahead[2], 0, ahead[gate]) || !reads(ahead[2], 1, ahead[1 - gate]))
+        !reads_all(ahead[2], 0, ahead[gate]) || !reads_all(ahead[2], 1, ahead[1 - gate]))
         return {};
     return {.length = 3,
             .kind = gated + gated_unit(ahead[2].node->attributes.word("activation")),
