@@ -28,6 +28,16 @@ inline void expect_close(const SmallModel& model, const std::vector<graph::StepI
     EXPECT_LE(nmse(found, expected), bound);
 }
 
+// The same where two devices divide every axis that can be divided.
+inline void expect_close_on_two(const SmallModel& model,
+                                const std::vector<graph::StepInputs>& steps, double bound) {
+    auto expected = model.run(std::make_unique<kernels::ReferenceDevice>("reference", 0), steps);
+    std::vector<std::unique_ptr<kernels::Device>> devices;
+    for (int i = 0; i < 2; ++i)
+        devices.push_back(kernels::make_vulkan_device({.name = "vulkan0", .sharers = 2}));
+    EXPECT_LE(nmse(model.run(std::move(devices), "tensor", steps), expected), bound);
+}
+
 struct Part {
     int32_t slot, cached, count;
 };

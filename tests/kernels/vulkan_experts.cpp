@@ -95,13 +95,8 @@ TEST_F(Vulkan, DividedExperts) {
     for (auto [ffn, dtype] : {std::pair{96, DType::Q8_0}, {32, DType::Q8_0}, {37, DType::F32}}) {
         SmallModel model;
         build(model, {.ffn = ffn, .experts = 7, .used = 3, .gate = dtype, .biases = true});
-        auto expected =
-            model.run(std::make_unique<kernels::ReferenceDevice>("reference", 0), steps);
-        std::vector<std::unique_ptr<kernels::Device>> devices;
-        for (int i = 0; i < 2; ++i)
-            devices.push_back(kernels::make_vulkan_device({.name = "vulkan0", .sharers = 2}));
-        EXPECT_LE(test::nmse(model.run(std::move(devices), "tensor", steps), expected), bound)
-            << "ffn " << ffn;
+        SCOPED_TRACE(ffn);
+        test::expect_close_on_two(model, steps, bound);
     }
 }
 
