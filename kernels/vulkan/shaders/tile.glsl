@@ -1,36 +1,22 @@
-// A tile of the products of a matrix's rows and many rows of x, computed by a workgroup of 128
-// invocations. Both sides come into shared memory a few parts of their rows at a time, weights
-// decoded once for all of the tile; from there an invocation adds up rows_each x tokens_each
-// products in registers. Rows of x are read in the order of the matrix's parts, whatever places
-// these have in a block: a sum may have its addends in any order.
+// A tile of products in f32. Both sides come into shared memory a few parts of their rows at a time,
+// weights decoded once for all of the tile, and from there into registers. Rows of x are read in the
+// order of the matrix's parts, whatever places these have in a block: a sum may have its addends in
+// any order.
 //
 // All products add up in one order, so the shape of the tile changes no bit of them.
 //
-// The shader has the decoder of a type, and says where rows of the tile lie, both always within
-// their operand: uint64_t row_of_w(uint row), uint64_t row_of_x(uint token).
+// The shader has the decoder of a type, and `x`.
 #include "fours.glsl"
+#include "tile_shape.glsl"
 
-layout(constant_id = 1) const uint rows_each = 4;
-layout(constant_id = 2) const uint tokens_each = 8;
 layout(constant_id = 3) const uint parts_at_once = 4;
 layout(constant_id = 4) const bool aligned = false;  // x can be read four numbers at a time
-
-// Neighbouring invocations take neighbouring rows of the matrix, which are neighbours in y.
-const uint row_lanes = 16, token_lanes = 8;
-const uint tile_rows = rows_each * row_lanes, tile_tokens = tokens_each * token_lanes;
 
 // Eight numbers of a part are two vectors. Another one keeps rows that are read at once, eight of
 // them, in different banks.
 const uint tile_stride = 2 * parts_at_once + 1;
 shared vec4 tile_w[tile_rows * tile_stride];
 shared vec4 tile_x[tile_tokens * tile_stride];
-
-uint64_t row_of_w(uint row);
-uint64_t row_of_x(uint token);
-
-// Where this invocation's products stand in the tile.
-uint row_in_tile(uint r) { return gl_LocalInvocationIndex % row_lanes + r * row_lanes; }
-uint token_in_tile(uint t) { return gl_LocalInvocationIndex / row_lanes + t * token_lanes; }
 
 void fill_tile(uint columns, uint first_part) {
     const uint parts = block_elements / 8;
@@ -49,7 +35,7 @@ void fill_tile(uint columns, uint first_part) {
         vec4 a = vec4(0), b = vec4(0);
         if (part < blocks * parts) {
             uvec2 places = part / parts * block_elements + places_of(part % parts);
-            uint64_t row = row_of_x(token);
+            uint64_t row = x + uint64_t(place_in_x(token)) * 4;
             a = four_of(row, places.x, columns, aligned);
             b = four_of(row, places.y, columns, aligned);
         }
@@ -62,9 +48,6 @@ void fill_tile(uint columns, uint first_part) {
 float with_product(float sum, vec4 a, vec4 b) {
     return fma(a.w, b.w, fma(a.z, b.z, fma(a.y, b.y, fma(a.x, b.x, sum))));
 }
-
-// sums[r * tokens_each + t] is the product of row row_in_tile(r) and token token_in_tile(t).
-float sums[rows_each * tokens_each];
 
 void add_up_tile(uint columns) {
     for (uint i = 0; i < rows_each * tokens_each; ++i) sums[i] = 0;

@@ -21,7 +21,7 @@ shared uvec2 token_at[tile_tokens];  // in x and y
 uint64_t row_of_w(uint row) {
     return matrix + uint64_t(min(first_row + row, rows - 1)) * row_bytes;
 }
-uint64_t row_of_x(uint token) { return x + uint64_t(token_at[token].x) * 4; }
+uint place_in_x(uint token) { return token_at[token].x; }
 
 void main() {
     // Workgroups that take the same rows run side by side, so that memory gives them out once.

@@ -1,0 +1,110 @@
+#include "kernels/vulkan/product.h"
+
+#include "kernels/vulkan/linear_chain.h"
+#include "kernels/vulkan/planes.h"
+#include "kernels/vulkan/shaders.h"
+#include "kernels/vulkan/tile.h"
+
+namespace tandem::kernels::vulkan {
+
+namespace {
+
+Dispatch by_vectors(const Product& product, const Site& site, const char* shader, bool aligned) {
+    // Rows that share x read it once; with too many of them too few subgroups are at work.
+    uint32_t rows_at_once = product.shares_axes ? 1 : 4;
+    while (rows_at_once > 1 &&
+           product.parameters.rows / rows_at_once < uint32_t(site.features.busy_subgroups))
+        rows_at_once /= 2;
+    const uint32_t tokens_at_once = uint32_t(std::min<int64_t>(product.most_tokens, 8));
+    const uint32_t group = subgroups(site, 4);
+    return {
+        .shader = typed(shader, product.dtype),
+        .constants = {group, rows_at_once, tokens_at_once, product.kind, product.matrices, aligned},
+        .parameters = Parameters(product.parameters),
+        .x = {.units = product.parameters.rows,
+              .per_group = int64_t(rows_at_once) * (group / uint32_t(site.features.subgroup))},
+        .y = {.units = product.parameters.per_live,
+              .per_group = tokens_at_once,
+              .live = product.live}};
+}
+
+Dispatch by_tiles(const Product& product, const char* shader, bool aligned) {
+    const Tile tile = tile_of(product.parameters.rows, product.most_tokens);
+    std::vector<uint32_t> shape = constants(tile, aligned);
+    shape.insert(shape.end(), {product.kind, product.matrices});
+    return {.shader = typed(shader, product.dtype),
+            .constants = shape,
+            .parameters = Parameters(product.parameters),
+            .x = {.units = product.parameters.per_live,
+                  .per_group = tile.tokens(),
+                  .live = product.live},
+            .y = {.units = product.parameters.rows, .per_group = tile.rows()}};
+}
+
+bool has_tiles(const Product& product) {
+    return !product.shares_axes && product.most_tokens >= Tile::least_tokens;
+}
+
+}  // namespace
+
+Product product_of(const Launch& launch, const Site& site, const graph::View& x) {
+    const LinearChain chain = linear_chain(launch.operations);
+    const Operation& operation = launch.operations[chain.product];
+    const Operand& result = launch.operations.back().output;
+    const graph::View &w = operation.inputs[1].view, &y = result.view;
+    const graph::Shape weight_axes(w.axes.begin(), w.axes.end() - int64_t(w.columns));
+    Product product{.dtype = w.dtype,
+                    .live = live(x),
+                    .kind = chain.kind,
+                    .matrices = chain.length == 3 ? 2u : 1u};
+    graph::Shape outer;
+    std::vector<int64_t> extents;
+    int64_t per_live = 1;
+    for (size_t i = 0; i + w.columns < x.axes.size(); ++i) {
+        if (contains(weight_axes, x.axes[i])) {
+            product.shares_axes = true;
+            continue;
+        }
+        outer.push_back(x.axes[i]);
+        extents.push_back(x.extents[i]);
+        if (!x.axes[i]->live()) per_live *= x.extents[i];
+    }
+    product.parameters = {
+        .count = site.count(x),
+        .w = site.address(operation.inputs[1]),
+        .x = site.address(operation.inputs[0]),
+        .y = site.address(result),
+        .codebook = site.codebook(w.dtype),
+        .rows = uint32_t(w.rows()),
+        .columns = uint32_t(w.row_length()),
+        .row_bytes = uint32_t(plane_row_bytes(w.dtype, w.row_length())),
+        .per_live = uint32_t(per_live),
+        .weight_rows =
+            runs_of(weight_axes,
+                    {w.extents.begin(), w.extents.begin() + int64_t(weight_axes.size())}, x, y),
+        .token_rows = runs_of(outer, extents, x, y)};
+    if (chain.length > 1)
+        product.parameters.other =
+            site.address(launch.operations[chain.second].inputs[chain.operand]);
+    product.most_tokens = per_live * (outer.empty() || !outer[0]->live() ? 1 : x.extents[0]);
+    return product;
+}
+
+std::vector<Dispatch> in_floats(const Product& product, const Site& site) {
+    const ProductParameters& parameters = product.parameters;
+    bool aligned = parameters.x % 16 == 0 && parameters.columns % 8 == 0;
+    for (const Runs& runs : {parameters.weight_rows, parameters.token_rows})
+        for (uint32_t stride : runs.from) aligned = aligned && stride % 4 == 0;
+    return {has_tiles(product) ? by_tiles(product, "linear_tile", aligned)
+                               : by_vectors(product, site, "linear_vector", aligned)};
+}
+
+bool ends_with_columns(const Operation& linear) {
+    const graph::View &x = linear.inputs[0].view, &w = linear.inputs[1].view;
+    bool last = x.axes.size() >= w.columns;
+    for (size_t i = 0; last && i < w.columns; ++i)
+        last = x.axes[x.axes.size() - w.columns + i] == w.axes[w.axes.size() - w.columns + i];
+    return last;
+}
+
+}  // namespace tandem::kernels::vulkan

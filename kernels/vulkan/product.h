@@ -1,0 +1,35 @@
+// What a launch of linear asks of its shaders: linear_vector and linear_tile,
+// with what follows the product.
+#pragma once
+
+#include "kernels/vulkan/runs.h"
+#include "kernels/vulkan/site.h"
+
+namespace tandem::kernels::vulkan {
+
+// Both shaders have the same (shaders/linear.glsl).
+struct ProductParameters {
+    Address count, w, x, y, codebook, other;
+    uint32_t rows, columns, row_bytes, per_live;
+    Runs weight_rows, token_rows;
+};
+
+// What x's rows are multiplied with is all of W, or, where the two share axes, those rows of W that
+// have the same place along them.
+struct Product {
+    ProductParameters parameters;
+    gguf::DType dtype;
+    int64_t most_tokens = 0;  // rows of x that meet a row of W
+    Live live = Live::No;
+    bool shares_axes = false;
+    uint32_t kind = 0, matrices = 1;
+};
+
+// `x` says how the operand lies in the form in which it is read.
+Product product_of(const Launch& launch, const Site& site, const graph::View& x);
+std::vector<Dispatch> in_floats(const Product& product, const Site& site);
+
+// True where a linear's x has the contracted axes of W last, as W has them.
+bool ends_with_columns(const Operation& linear);
+
+}  // namespace tandem::kernels::vulkan
