@@ -17,17 +17,21 @@ int64_t bytes_spanned(const graph::View& view) {
 
 std::vector<Hazards::Access> Hazards::accesses_of(const Launch& launch) {
     std::vector<Access> accesses;
-    auto add = [&](const Operand& operand, bool writes) {
+    auto add = [&](const Operand& operand, int64_t bytes, bool writes) {
         if (operand.where == Where::State)  // whoever has a state as its operand may write it
             accesses.push_back({operand.where, operand.value, operand.value + 1, true});
         if (operand.where == Where::Arena || operand.where == Where::Sending ||
             operand.where == Where::Landing)
-            accesses.push_back({operand.where, operand.offset,
-                                operand.offset + bytes_spanned(operand.view), writes});
+            accesses.push_back({operand.where, operand.offset, operand.offset + bytes, writes});
     };
     for (const Operation& operation : launch.operations) {
-        for (const Operand& input : operation.inputs) add(input, false);
-        add(operation.output, true);
+        for (size_t i = 0; i < operation.inputs.size(); ++i) {
+            const graph::View& view = operation.inputs[i].view;
+            // A form may take less memory than the value as it lies.
+            const Form* form = launch.kernel->form ? launch.kernel->form(operation, i) : nullptr;
+            add(operation.inputs[i], form ? form->bytes(view) : bytes_spanned(view), false);
+        }
+        add(operation.output, bytes_spanned(operation.output.view), true);
     }
     if (launch.scratch_bytes > 0)
         accesses.push_back({Where::Arena, launch.scratch_offset,
