@@ -1,7 +1,8 @@
 # tandem_shaders(LIBRARY FOLDER folder)
 # Compiles every FOLDER/*.comp to SPIR-V, and every FOLDER/typed/*.comp once for each type of
-# FOLDER/blocks (a file that defines block_<its name>), and adds a table of them all to the library.
-# A typed shader includes "type.glsl", which gives the decoder of its type plain names.
+# FOLDER/blocks (a file that defines block_<its name>), every FOLDER/dots/*.comp once for each that
+# has integer codes (codes_<its name>), and adds a table of them all to the library. A typed shader
+# includes "type.glsl", one of dots "type_of_dots.glsl": they give the decoder of its type plain names.
 # GLSLANG_VALIDATOR is the compiler.
 function(tandem_shaders library)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "FOLDER" "")
@@ -30,6 +31,7 @@ function(tandem_shaders library)
     compile(${name} ${file})
   endforeach()
   file(GLOB typed CONFIGURE_DEPENDS ${sources}/typed/*.comp)
+  file(GLOB of_dots CONFIGURE_DEPENDS ${sources}/dots/*.comp)
   file(GLOB blocks CONFIGURE_DEPENDS ${sources}/blocks/*.glsl)
   foreach(block ${blocks})
     get_filename_component(type ${block} NAME_WE)
@@ -37,8 +39,15 @@ function(tandem_shaders library)
     if(NOT definition)
       continue()
     endif()
+    set(shaders ${typed})
     configure_file(${CMAKE_SOURCE_DIR}/cmake/type.glsl.in ${built}/types/${type}/type.glsl @ONLY)
-    foreach(file ${typed})
+    file(STRINGS ${block} definition REGEX "^void codes_${type}\\(")
+    if(definition)
+      list(APPEND shaders ${of_dots})
+      configure_file(${CMAKE_SOURCE_DIR}/cmake/type_of_dots.glsl.in
+                     ${built}/types/${type}/type_of_dots.glsl @ONLY)
+    endif()
+    foreach(file ${shaders})
       get_filename_component(name ${file} NAME_WE)
       compile(${name}.${type} ${file} ${built}/types/${type})
     endforeach()

@@ -9,6 +9,14 @@
 //     decode_<type>(row, blocks, block, part, a, b)
 //                         the elements of these runs: `row` is the row's address, `blocks` how many
 //                         blocks it has, which tells where its planes begin
+// and, where elements are scale x code + offset with codes of 8 bits at most, for integer products
+//     scaled_<type>       elements that have a scale in common: 16 or 32
+//     shifted_<type>      whether there are offsets
+//     codes_<type>(row, blocks, block, quad, a, b)
+//                         the codes as signed bytes of two runs of 16 elements: those of four
+//                         neighbouring parts, in the order of the block where that has 32 elements
+//     scales_<type>(row, blocks, block, quad)
+//                         what they are multiplied by, and what is added
 #ifndef PLANES_GLSL
 #define PLANES_GLSL
 #include "memory.glsl"
@@ -31,5 +39,13 @@ vec4 signed_bytes_of(uint word) {
     int bits = int(word);
     return vec4(bits << 24 >> 24, bits << 16 >> 24, bits << 8 >> 24, bits >> 24);
 }
+
+// Of two runs.
+struct RunScales {
+    vec2 scales, offsets;
+};
+
+// The bytes of four words less n, as signed bytes.
+uvec4 bytes_less(uvec4 words, uint n) { return (words + (128 - n) * 0x01010101u) ^ 0x80808080u; }
 
 #endif

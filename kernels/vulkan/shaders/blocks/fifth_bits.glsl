@@ -7,4 +7,10 @@ uint fifth_bits(uint word, uint first) {
     return ((((word >> first) & 15u) * 0x00204081u) & 0x01010101u) << 4;
 }
 
+// The same for four times four.
+uvec4 sixteen_fifth_bits(uint word, uint first) {
+    return uvec4(fifth_bits(word, first), fifth_bits(word, first + 4), fifth_bits(word, first + 8),
+                 fifth_bits(word, first + 12));
+}
+
 #endif

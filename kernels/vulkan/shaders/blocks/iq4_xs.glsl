@@ -10,12 +10,28 @@ uvec2 places_iq4_xs(uint part) {
     return uvec2(first, first + 16);
 }
 
-void decode_iq4_xs(uint64_t row, uint blocks, uint block, uint part, out vec4 a, out vec4 b) {
-    uvec2 head = Pairs(row).at[block];
-    uint group = part >> 2;
+// Of 32 elements.
+float scale_iq4_xs(uvec2 head, uint group) {
     uint low = (head.y >> group * 4) & 15u, high = (head.x >> (16 + group * 2)) & 3u;
-    float scale = unpackHalf2x16(head.x).x * (int(low | high << 4) - 32);
+    return unpackHalf2x16(head.x).x * (int(low | high << 4) - 32);
+}
+
+void decode_iq4_xs(uint64_t row, uint blocks, uint block, uint part, out vec4 a, out vec4 b) {
+    float scale = scale_iq4_xs(Pairs(row).at[block], part >> 2);
     uint codes = Words(row + plane_bytes(blocks, 8)).at[block * 32 + part];
     a = scale * nonlinear_levels(codes & 0x0f0f0f0fu);
     b = scale * nonlinear_levels((codes >> 4) & 0x0f0f0f0fu);
+}
+
+const uint scaled_iq4_xs = 32;
+const bool shifted_iq4_xs = false;
+
+void codes_iq4_xs(uint64_t row, uint blocks, uint block, uint quad, out uvec4 a, out uvec4 b) {
+    uvec4 codes = Quads(row + plane_bytes(blocks, 8)).at[block * 8 + quad];
+    a = nonlinear_bytes(codes & 0x0f0f0f0fu);
+    b = nonlinear_bytes((codes >> 4) & 0x0f0f0f0fu);
+}
+
+RunScales scales_iq4_xs(uint64_t row, uint blocks, uint block, uint quad) {
+    return RunScales(vec2(scale_iq4_xs(Pairs(row).at[block], quad)), vec2(0));
 }

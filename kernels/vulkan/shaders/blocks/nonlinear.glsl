@@ -2,7 +2,7 @@
 #ifndef NONLINEAR
 #define NONLINEAR
 
-float nonlinear_level(uint code) {
+int nonlinear_level(uint code) {
     uvec2 words = code < 8 ? uvec2(0xbfad9881u, 0xf6eaddcfu) : uvec2(0x26190d01u, 0x71594535u);
     return bitfieldExtract(int((code & 4u) == 0 ? words.x : words.y), int(code & 3u) * 8, 8);
 }
@@ -11,6 +11,16 @@ float nonlinear_level(uint code) {
 vec4 nonlinear_levels(uint codes) {
     return vec4(nonlinear_level(codes & 255u), nonlinear_level((codes >> 8) & 255u),
                 nonlinear_level((codes >> 16) & 255u), nonlinear_level(codes >> 24));
+}
+
+// The same as signed bytes.
+uint nonlinear_bytes(uint codes) {
+    return (nonlinear_level(codes & 255u) & 255) | (nonlinear_level((codes >> 8) & 255u) & 255) << 8 |
+           (nonlinear_level((codes >> 16) & 255u) & 255) << 16 | nonlinear_level(codes >> 24) << 24;
+}
+uvec4 nonlinear_bytes(uvec4 codes) {
+    return uvec4(nonlinear_bytes(codes.x), nonlinear_bytes(codes.y), nonlinear_bytes(codes.z),
+                 nonlinear_bytes(codes.w));
 }
 
 #endif

@@ -18,3 +18,22 @@ void decode_q2_k(uint64_t row, uint blocks, uint block, uint part, out vec4 a, o
     a = scales.x * bytes_of(codes & 0x03030303u) - minimums.x;
     b = scales.y * bytes_of((codes >> 2) & 0x03030303u) - minimums.y;
 }
+
+const uint scaled_q2_k = 16;
+const bool shifted_q2_k = true;
+
+void codes_q2_k(uint64_t row, uint blocks, uint block, uint quad, out uvec4 a, out uvec4 b) {
+    uint64_t plane = row + plane_bytes(blocks, 16);
+    uint first = block * 4 + (quad >> 2) * 2 + (quad & 1u);
+    uvec4 codes = Quads(plane).at[first] >> (quad & 2u) * 2;
+    a = codes & 0x03030303u;
+    b = (codes >> 2) & 0x03030303u;
+}
+
+RunScales scales_q2_k(uint64_t row, uint blocks, uint block, uint quad) {
+    uint64_t plane = row + plane_bytes(blocks, 16);
+    vec2 d = unpackHalf2x16(Words(plane + plane_bytes(blocks, 64)).at[block]);
+    uint groups = Words(row).at[block * 4 + (quad >> 1)] >> (quad & 1u) * 8;
+    return RunScales(d.x * vec2(groups & 15u, (groups >> 16) & 15u),
+                     -d.y * vec2((groups >> 4) & 15u, (groups >> 20) & 15u));
+}

@@ -15,3 +15,17 @@ void decode_q4_k(uint64_t row, uint blocks, uint block, uint part, out vec4 a, o
     a = k.scales.x * bytes_of(codes & 0x0f0f0f0fu) - k.minimums.x;
     b = k.scales.y * bytes_of((codes >> 4) & 0x0f0f0f0fu) - k.minimums.y;
 }
+
+const uint scaled_q4_k = 32;
+const bool shifted_q4_k = true;
+
+void codes_q4_k(uint64_t row, uint blocks, uint block, uint quad, out uvec4 a, out uvec4 b) {
+    uvec4 codes = Quads(row + plane_bytes(blocks, 16)).at[block * 8 + quad];
+    a = codes & 0x0f0f0f0fu;
+    b = (codes >> 4) & 0x0f0f0f0fu;
+}
+
+RunScales scales_q4_k(uint64_t row, uint blocks, uint block, uint quad) {
+    KScales k = k_scales(Quads(row).at[block], quad >> 1);
+    return RunScales(k.scales, -k.minimums);
+}

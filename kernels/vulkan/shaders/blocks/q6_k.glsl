@@ -20,3 +20,22 @@ void decode_q6_k(uint64_t row, uint blocks, uint block, uint part, out vec4 a, o
     a = d * s.x * (bytes_of((codes & 0x0f0f0f0fu) | (top & 0x03030303u) << 4) - 32);
     b = d * s.y * (bytes_of(((codes >> 4) & 0x0f0f0f0fu) | (top & 0x30303030u)) - 32);
 }
+
+const uint scaled_q6_k = 16;
+const bool shifted_q6_k = false;
+
+void codes_q6_k(uint64_t row, uint blocks, uint block, uint quad, out uvec4 a, out uvec4 b) {
+    uint64_t high = row + plane_bytes(blocks, 128);
+    uvec4 codes = Quads(row).at[block * 8 + quad];
+    uvec4 top = Quads(high).at[block * 4 + (quad >> 2) * 2 + (quad & 1u)] >> (quad & 2u);
+    a = bytes_less((codes & 0x0f0f0f0fu) | (top & 0x03030303u) << 4, 32);
+    b = bytes_less(((codes >> 4) & 0x0f0f0f0fu) | (top & 0x30303030u), 32);
+}
+
+RunScales scales_q6_k(uint64_t row, uint blocks, uint block, uint quad) {
+    uint64_t scales = row + plane_bytes(blocks, 128) + plane_bytes(blocks, 64);
+    float d = half_at(scales + plane_bytes(blocks, 16), block);
+    uvec2 words = Pairs(scales).at[block * 2 + (quad >> 2)];
+    ivec2 s = ivec2(words) << (24 - (quad & 3u) * 8) >> 24;
+    return RunScales(d * s, vec2(0));
+}

@@ -9,3 +9,16 @@ void decode_q8_0(uint64_t row, uint blocks, uint block, uint part, out vec4 a, o
     a = d * signed_bytes_of(codes.x);
     b = d * signed_bytes_of(codes.y);
 }
+
+const uint scaled_q8_0 = 32;
+const bool shifted_q8_0 = false;
+
+void codes_q8_0(uint64_t row, uint blocks, uint block, uint quad, out uvec4 a, out uvec4 b) {
+    Quads codes = Quads(row + plane_bytes(blocks, 2));
+    a = codes.at[block * 2];
+    b = codes.at[block * 2 + 1];
+}
+
+RunScales scales_q8_0(uint64_t row, uint blocks, uint block, uint quad) {
+    return RunScales(vec2(half_at(row, block)), vec2(0));
+}
