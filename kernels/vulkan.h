@@ -33,6 +33,8 @@ struct VulkanOptions {
     int adapter = 0;         // number in the list
     int sharers = 1;         // devices of the run that are made of the same adapter
     int64_t host_bytes = 0;  // free for it where its memory is the host's
+    // Products of quantised weights with activations rounded to int8 blocks.
+    bool integer_dots = false;
 };
 
 // A logical device of its own. Throws Error where it cannot be made.

@@ -47,6 +47,22 @@ bool has_extension(const vk::raii::PhysicalDevice& adapter, std::string_view nam
     return false;
 }
 
+using DotFeatures = vk::PhysicalDeviceShaderIntegerDotProductFeatures;
+
+bool offers_dots(const vk::raii::PhysicalDevice& adapter) {
+    return has_extension(adapter, VK_KHR_SHADER_INTEGER_DOT_PRODUCT_EXTENSION_NAME) &&
+           adapter.getFeatures2<vk::PhysicalDeviceFeatures2, DotFeatures>()
+               .get<DotFeatures>()
+               .shaderIntegerDotProduct;
+}
+
+bool has_fast_dots(const vk::raii::PhysicalDevice& adapter) {
+    using Dots = vk::PhysicalDeviceShaderIntegerDotProductProperties;
+    return adapter.getProperties2<vk::PhysicalDeviceProperties2, Dots>()
+        .get<Dots>()
+        .integerDotProduct4x8BitPackedSignedAccelerated;
+}
+
 // Of the largest heap of the device's own: size, and what is free of it where the driver says so.
 std::pair<int64_t, int64_t> memory_of(const vk::raii::PhysicalDevice& adapter, bool budget) {
     // Without the extension the driver leaves the second part as it is.
@@ -80,6 +96,7 @@ std::string text_of(const Features& features, bool software) {
     std::string text = software ? "software on the CPU, " : "";
     text += "subgroups of " + std::to_string(features.subgroup);
     if (features.half) text += ", fp16";
+    if (features.integer_dots) text += ", integer dots";
     return text;
 }
 
@@ -144,7 +161,9 @@ AdapterFacts facts_of(const vk::raii::PhysicalDevice& adapter) {
         .subgroup = int(chain.get<vk::PhysicalDeviceSubgroupProperties>().subgroupSize),
         .most_invocations = int(properties.limits.maxComputeWorkGroupInvocations),
         .busy_subgroups = seen.software ? 8 : 2048,
-        .half = bool(offered.get<vk::PhysicalDeviceVulkan12Features>().shaderFloat16)};
+        .half = bool(offered.get<vk::PhysicalDeviceVulkan12Features>().shaderFloat16),
+        .integer_dots = offers_dots(adapter)};
+    facts.fast_dots = facts.features.integer_dots && has_fast_dots(adapter);
     seen.features = text_of(facts.features, seen.software);
     return facts;
 }
@@ -156,8 +175,13 @@ vk::raii::Device make_device(const vk::raii::PhysicalDevice& adapter, const Adap
     vk::PhysicalDeviceVulkan12Features features12{.shaderFloat16 = facts.features.half,
                                                   .timelineSemaphore = true,
                                                   .bufferDeviceAddress = true};
+    DotFeatures dots{.shaderIntegerDotProduct = true};
     const vk::PhysicalDeviceFeatures features{.shaderInt64 = true};
     std::vector<const char*> extensions;
+    if (facts.features.integer_dots) {
+        extensions.push_back(VK_KHR_SHADER_INTEGER_DOT_PRODUCT_EXTENSION_NAME);
+        features12.pNext = &dots;
+    }
     if (facts.budget) extensions.push_back(VK_EXT_MEMORY_BUDGET_EXTENSION_NAME);
     return {adapter,
             {.pNext = &features12,

@@ -33,9 +33,14 @@ vk::raii::PhysicalDevice choose(const vk::raii::Instance& instance, size_t numbe
     throw Error((all.size() == 1 ? "there is " : "there are ") + known);
 }
 
-AdapterFacts usable_facts(const vk::raii::PhysicalDevice& adapter, const std::string& device) {
+// With the features that the device is to use.
+AdapterFacts usable_facts(const vk::raii::PhysicalDevice& adapter, const VulkanOptions& options) {
     AdapterFacts facts = facts_of(adapter);
-    require_usable(facts.adapter, device);
+    require_usable(facts.adapter, options.name);
+    if (options.integer_dots && !facts.features.integer_dots)
+        throw Error("device " + options.name + " (" + facts.adapter.name +
+                    ") has no integer dot products; without them it computes in fp32");
+    facts.features.integer_dots = options.integer_dots;
     return facts;
 }
 
@@ -52,7 +57,7 @@ VulkanDevice::VulkanDevice(const VulkanOptions& options)
     : drivers_(looking_for(options.name, open_drivers)),
       adapter_(looking_for(options.name,
                            [&] { return choose(drivers_.instance, size_t(options.adapter)); })),
-      facts_(usable_facts(adapter_, options.name)),
+      facts_(usable_facts(adapter_, options)),
       device_(make_device(adapter_, facts_)),
       queue_(device_, facts_.queue_family, 0),
       memory_(adapter_, device_, options.name),
@@ -65,7 +70,8 @@ VulkanDevice::VulkanDevice(const VulkanOptions& options)
         .name = options.name,
         .kind = "vulkan",
         .features = adapter.name + ", " + adapter.driver + ", " + adapter.features,
-        .rounding = "vulkan " + adapter.name + ", " + adapter.driver,
+        .rounding = "vulkan " + adapter.name + ", " + adapter.driver +
+                    (facts_.features.integer_dots ? ", integer dots" : ""),
         .total_bytes = adapter.total_bytes,
         .free_bytes = adapter.software ? options.host_bytes : adapter.free_bytes / options.sharers,
         .in_host_memory = adapter.software,

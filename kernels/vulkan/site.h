@@ -24,6 +24,7 @@ struct Features {
     int most_invocations = 128;  // of a workgroup
     int busy_subgroups = 2048;   // about as many as keep it busy
     bool half = false;           // arithmetic in f16
+    bool integer_dots = false;   // sums of four int8 products as one instruction
 };
 
 // The inputs of a step in device memory. All arrays have room for as many tokens as a step may
@@ -61,12 +62,14 @@ struct VulkanKernel {
     std::vector<Dispatch> (*bind)(const Launch& launch, const Site& site) = nullptr;
     const Form* (*form)(const Operation& operation, size_t input) = nullptr;
     int64_t (*scratch_bytes)(std::span<const Operation> claimed) = nullptr;
+    bool integer_dots = false;  // only for devices with these, where it goes before the others
 };
 
-// All kernels, made by the build from the files of ops/; no two claim the same front of operations.
-// The same table as the planner sees it, and one kernel's entry there.
+// All kernels, made by the build from the files of ops/; no two claim the same front of operations,
+// but for one with integer dots and one without. The same table as the planner of a device with them
+// or without them sees it, and one kernel's entry there.
 std::span<const VulkanKernel* const> ops_table();
-std::span<const Kernel> claims();
+std::span<const Kernel> claims(bool integer_dots);
 const Kernel& claim_of(const VulkanKernel& kernel);
 
 // Claims one operation of the op of that name.
