@@ -3,7 +3,7 @@
 namespace tandem::kernels::vulkan {
 
 namespace ops {
-extern const VulkanKernel copy;
+extern const VulkanKernel copy, quantize;
 }
 
 const Form& dense() {
@@ -17,6 +17,15 @@ graph::View dense_view(graph::View view) {
     for (size_t i = view.extents.size(); i-- > 1;)
         view.strides[i - 1] = view.strides[i] * view.extents[i];
     return view;
+}
+
+int64_t int8_bytes(int64_t elements) { return (elements + 127) / 128 * 160; }
+
+const Form& int8_blocks() {
+    static const Form form{"int8_blocks",
+                           [](const graph::View& view) { return int8_bytes(view.elements()); },
+                           &claim_of(ops::quantize)};
+    return form;
 }
 
 }  // namespace tandem::kernels::vulkan

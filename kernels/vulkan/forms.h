@@ -10,4 +10,11 @@ const Form& dense();
 // A view of the value in that form.
 graph::View dense_view(graph::View view);
 
+// The same order in int8 blocks, for values whose rows are multiples of 32
+// (shaders/int8_blocks.glsl).
+const Form& int8_blocks();
+int64_t int8_bytes(int64_t elements);
+// `y` of that many bytes becomes the form of x, which may lie in any way.
+Dispatch to_int8_blocks(const graph::View& x, Address x_at, Address y_at, const Site& site);
+
 }  // namespace tandem::kernels::vulkan

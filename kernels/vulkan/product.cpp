@@ -1,6 +1,7 @@
 #include "kernels/vulkan/product.h"
 
 #include "kernels/vulkan/linear_chain.h"
+#include "kernels/vulkan/pipelines.h"
 #include "kernels/vulkan/planes.h"
 #include "kernels/vulkan/shaders.h"
 #include "kernels/vulkan/tile.h"
@@ -99,6 +100,11 @@ std::vector<Dispatch> in_floats(const Product& product, const Site& site) {
                                : by_vectors(product, site, "linear_vector", aligned)};
 }
 
+std::vector<Dispatch> in_dots(const Product& product, const Site& site) {
+    return {has_tiles(product) ? by_tiles(product, "linear_tile_dots", false)
+                               : by_vectors(product, site, "linear_vector_dots", false)};
+}
+
 bool ends_with_columns(const Operation& linear) {
     const graph::View &x = linear.inputs[0].view, &w = linear.inputs[1].view;
     bool last = x.axes.size() >= w.columns;
@@ -106,5 +112,7 @@ bool ends_with_columns(const Operation& linear) {
         last = x.axes[x.axes.size() - w.columns + i] == w.axes[w.axes.size() - w.columns + i];
     return last;
 }
+
+bool has_dots(gguf::DType dtype) { return !shader_code(typed("linear_tile_dots", dtype)).empty(); }
 
 }  // namespace tandem::kernels::vulkan

@@ -1,4 +1,4 @@
-// What a launch of linear asks of its shaders: linear_vector and linear_tile,
+// What a launch of linear asks of its shaders, in f32 or in int8: linear_vector and linear_tile,
 // with what follows the product.
 #pragma once
 
@@ -28,8 +28,12 @@ struct Product {
 // `x` says how the operand lies in the form in which it is read.
 Product product_of(const Launch& launch, const Site& site, const graph::View& x);
 std::vector<Dispatch> in_floats(const Product& product, const Site& site);
+// x is in int8 blocks.
+std::vector<Dispatch> in_dots(const Product& product, const Site& site);
 
 // True where a linear's x has the contracted axes of W last, as W has them.
 bool ends_with_columns(const Operation& linear);
+// True where rows of that type are multiplied in int8.
+bool has_dots(gguf::DType dtype);
 
 }  // namespace tandem::kernels::vulkan

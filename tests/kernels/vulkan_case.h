@@ -22,9 +22,10 @@ inline double nmse(const std::vector<float>& x, const std::vector<float>& refere
 
 // Runs the model on both and compares.
 inline void expect_close(const SmallModel& model, const std::vector<graph::StepInputs>& steps,
-                         double bound = 1e-11) {
+                         double bound = 1e-11,
+                         const kernels::VulkanOptions& options = {.name = "vulkan0"}) {
     auto expected = model.run(std::make_unique<kernels::ReferenceDevice>("reference", 0), steps);
-    auto found = model.run(kernels::make_vulkan_device({.name = "vulkan0"}), steps);
+    auto found = model.run(kernels::make_vulkan_device(options), steps);
     EXPECT_LE(nmse(found, expected), bound);
 }
 

@@ -1,0 +1,8 @@
+// y = W x for many tokens, in int8.
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#include "step.glsl"
+#include "linear.glsl"
+#include "type_of_dots.glsl"
+#include "dots_tile.glsl"
+#include "linear_tile.glsl"

@@ -1,0 +1,162 @@
+// Products of Vulkan devices in int8 against the reference op.
+#include <cmath>
+#include <limits>
+
+#include "gguf/error.h"
+#include "kernels/vulkan_case.h"
+
+namespace tandem {
+namespace {
+
+using gguf::DType;
+using graph::Axis;
+using graph::Shape;
+using graph::Tensor;
+using test::expect_close;
+using test::random_step;
+using test::SmallModel;
+
+const kernels::VulkanOptions in_int8{.name = "vulkan0", .integer_dots = true};
+
+// What rounding random activations costs at most, and what it costs where they are codes already.
+constexpr double rounded = 1e-4, unrounded = 1e-11;
+
+constexpr DType types[] = {DType::Q4_0,   DType::Q4_1,   DType::Q5_0, DType::Q5_1, DType::Q8_0,
+                           DType::Q2_K,   DType::Q3_K,   DType::Q4_K, DType::Q5_K, DType::Q6_K,
+                           DType::IQ4_NL, DType::IQ4_XS, DType::MXFP4};
+
+class VulkanDots : public test::Vulkan {
+  protected:
+    void SetUp() override {
+        Vulkan::SetUp();
+        if (IsSkipped()) return;
+        try {
+            kernels::make_vulkan_device(in_int8);
+        } catch (const Error& error) {
+            GTEST_SKIP() << error.what();
+        }
+    }
+};
+
+// Blocks of 32 numbers of which the largest has the code 127.
+Tensor codes(SmallModel& model, const Shape& axes) {
+    Tensor table = model.weight("x", DType::Q8_0, {model.axis("ids", SmallModel::ids)}, axes);
+    return embed(table, model.graph.input("ids"));
+}
+
+Tensor product(SmallModel& model, Tensor x, const std::string& name, DType dtype, Axis n, Axis k) {
+    return linear(x, model.weight(name, dtype, {n}, {k}));
+}
+
+class VulkanDotsOf : public testing::WithParamInterface<DType>, public VulkanDots {
+  protected:
+    int64_t block() const { return gguf::traits(GetParam()).block; }
+};
+
+TEST_P(VulkanDotsOf, LinearOfOddRows) {
+    for (auto [rows, blocks] : {std::pair{1, 1}, {37, 3}, {70, 5}}) {
+        SmallModel model;
+        Axis k = model.axis("k", block() * blocks), n = model.axis("n", rows);
+        model.finish(product(model, codes(model, {k}), "w", GetParam(), n, k));
+        for (int tokens : {5, 67})
+            expect_close(model, {random_step(0, 1), random_step(0, tokens)}, unrounded, in_int8);
+    }
+}
+
+TEST_P(VulkanDotsOf, RoundedActivations) {
+    SmallModel model;
+    Axis k = model.axis("k", 2 * std::max<int64_t>(64, block())), n = model.axis("n", 24);
+    model.finish(product(model, model.activation("x", {k}), "w", GetParam(), n, k));
+    expect_close(model, {random_step(0, 1), random_step(0, 13)}, rounded, in_int8);
+}
+
+INSTANTIATE_TEST_SUITE_P(Types, VulkanDotsOf, testing::ValuesIn(types),
+                         [](const auto& test) { return std::string(gguf::name(test.param)); });
+
+// Enough rows and tokens for the largest tiles, and a step that leaves them unfinished.
+TEST_F(VulkanDots, LargeTiles) {
+    SmallModel model;
+    Axis k = model.axis("k", 96), n = model.axis("n", 8191);
+    model.finish(product(model, codes(model, {k}), "w", DType::Q5_1, n, k));
+    expect_close(model, {random_step(0, 130), random_step(0, 12)}, unrounded, in_int8);
+}
+
+// What follows a product, for a few tokens and for many.
+TEST_F(VulkanDots, Chains) {
+    for (DType dtype : {DType::Q4_0, DType::Q4_K})
+        for (int tokens : {3, 40}) {
+            SmallModel model;
+            Axis k = model.axis("k", 256), n = model.axis("n", 50);
+            Tensor x = codes(model, {k});
+            Tensor gate = product(model, x, "gate", dtype, n, k);
+            Tensor up = product(model, x, "up", dtype, n, k);
+            Tensor y = add(product(model, x, "w", dtype, n, k), model.activation("addend", {n}));
+            Tensor bias = model.weight("bias", DType::F32, {}, {n});
+            y = add(y, add(product(model, x, "v", dtype, n, k), bias));
+            model.finish(add(glu(gate, up, "silu"), y));
+            expect_close(model, {random_step(0, tokens), random_step(0, 1)}, unrounded, in_int8);
+        }
+}
+
+// Heads that are batched, heads that are contracted, and heads that meet their own rows.
+TEST_F(VulkanDots, ManyAxes) {
+    for (int which : {0, 1, 2}) {
+        SmallModel model;
+        Axis heads = model.axis("heads", 3), d = model.axis("d", 64), n = model.axis("n", 9);
+        Tensor x = codes(model, {heads, d});
+        model.finish(linear(x, which == 0   ? model.weight("all", DType::Q4_1, {n}, {d})
+                               : which == 1 ? model.weight("flat", DType::Q4_0, {n}, {heads, d})
+                                            : model.weight("own", DType::Q8_0, {heads, n}, {d})));
+        expect_close(model, {random_step(0, 1), random_step(0, 20)}, unrounded, in_int8);
+    }
+}
+
+// A table with rows that lie apart, as codes and in f32.
+TEST_F(VulkanDots, TypesBesideEachOther) {
+    SmallModel model;
+    Axis parts = model.axis("parts", 2), k = model.axis("k", 96), n = model.axis("n", 20);
+    Tensor x = pick(codes(model, {parts, k}), parts, 1);
+    Tensor y =
+        add(product(model, x, "a", DType::F16, n, k), product(model, x, "b", DType::Q5_0, n, k));
+    model.finish(y);
+    expect_close(model, {random_step(0, 1), random_step(0, 11)}, unrounded, in_int8);
+}
+
+// A value that is no number spoils the results that depend on it, visibly.
+TEST_F(VulkanDots, KeepNaN) {
+    SmallModel model;
+    Axis k = model.axis("k", 64), n = model.axis("n", 3);
+    Tensor x = scale(codes(model, {k}), std::numeric_limits<float>::quiet_NaN());
+    model.finish(product(model, x, "w", DType::Q8_0, n, k));
+    for (float value : model.run(kernels::make_vulkan_device(in_int8), {random_step(0, 2)}))
+        EXPECT_TRUE(std::isnan(value));
+}
+
+// No cut changes a code: two devices differ from one by the order of their sums alone.
+TEST_F(VulkanDots, SplitInvariance) {
+    SmallModel model;
+    Axis k = model.axis("k", 512), ffn = model.axis("ffn", 1024), n = model.axis("n", 64);
+    Tensor x = model.activation("x", {k});
+    Tensor h = glu(product(model, x, "gate", DType::Q4_K, ffn, k),
+                   product(model, x, "up", DType::Q4_K, ffn, k), "silu");
+    model.finish(product(model, h, "down", DType::Q6_K, n, ffn));
+    for (int tokens : {1, 30}) {
+        const std::vector<graph::StepInputs> steps{random_step(0, tokens)};
+        std::vector<std::unique_ptr<kernels::Device>> pair;
+        for (int i = 0; i < 2; ++i)
+            pair.push_back(kernels::make_vulkan_device(
+                {.name = "vulkan0", .sharers = 2, .integer_dots = true}));
+        auto whole = model.run(kernels::make_vulkan_device(in_int8), steps);
+        EXPECT_LE(test::nmse(model.run(std::move(pair), "tensor", steps), whole), 1e-10);
+    }
+}
+
+// Devices that round differently say so.
+TEST_F(VulkanDots, Rounding) {
+    auto plain = kernels::make_vulkan_device({.name = "vulkan0"});
+    auto dots = kernels::make_vulkan_device(in_int8);
+    EXPECT_NE(plain->description().rounding, dots->description().rounding);
+}
+
+}  // namespace
+}  // namespace tandem
