@@ -1,8 +1,10 @@
 # tandem_shaders(LIBRARY FOLDER folder)
 # Compiles every FOLDER/*.comp to SPIR-V, and every FOLDER/typed/*.comp once for each type of
 # FOLDER/blocks (a file that defines block_<its name>), every FOLDER/dots/*.comp once for each that
-# has integer codes (codes_<its name>), and adds a table of them all to the library. A typed shader
-# includes "type.glsl", one of dots "type_of_dots.glsl": they give the decoder of its type plain names.
+# has integer codes (codes_<its name>), and every FOLDER/matrices/*.comp once for each type and each
+# folder of FOLDER/fragments, where its "fragments.glsl" is. Adds a table of them all to the library.
+# A typed shader includes "type.glsl", one of dots "type_of_dots.glsl": they give the decoder of its
+# type plain names.
 # GLSLANG_VALIDATOR is the compiler.
 function(tandem_shaders library)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "FOLDER" "")
@@ -32,6 +34,8 @@ function(tandem_shaders library)
   endforeach()
   file(GLOB typed CONFIGURE_DEPENDS ${sources}/typed/*.comp)
   file(GLOB of_dots CONFIGURE_DEPENDS ${sources}/dots/*.comp)
+  file(GLOB of_matrices CONFIGURE_DEPENDS ${sources}/matrices/*.comp)
+  file(GLOB fragments CONFIGURE_DEPENDS ${sources}/fragments/*)
   file(GLOB blocks CONFIGURE_DEPENDS ${sources}/blocks/*.glsl)
   foreach(block ${blocks})
     get_filename_component(type ${block} NAME_WE)
@@ -50,6 +54,13 @@ function(tandem_shaders library)
     foreach(file ${shaders})
       get_filename_component(name ${file} NAME_WE)
       compile(${name}.${type} ${file} ${built}/types/${type})
+    endforeach()
+    foreach(folder ${fragments})
+      get_filename_component(units ${folder} NAME)
+      foreach(file ${of_matrices})
+        get_filename_component(name ${file} NAME_WE)
+        compile(${name}.${type}.${units} ${file} ${built}/types/${type} ${folder})
+      endforeach()
     endforeach()
   endforeach()
   configure_file(${CMAKE_SOURCE_DIR}/cmake/shader_table.cpp.in ${built}/table.cpp @ONLY)
