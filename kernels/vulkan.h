@@ -35,6 +35,8 @@ struct VulkanOptions {
     int64_t host_bytes = 0;  // free for it where its memory is the host's
     // Products of quantised weights with activations rounded to int8 blocks.
     bool integer_dots = false;
+    // What is written for matrix units, in plain arithmetic: for tests, slow.
+    bool plain_matrix_units = false;
 };
 
 // A logical device of its own. Throws Error where it cannot be made.

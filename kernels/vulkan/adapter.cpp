@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <set>
+#include <utility>
 
 #include "gguf/error.h"
 #include "kernels/host.h"
+#include "kernels/vulkan/matrix_units.h"
 
 namespace tandem::kernels::vulkan {
 
@@ -39,12 +41,6 @@ std::string missing_of(const vk::raii::PhysicalDevice& adapter) {
     if (!(subgroup.supportedOperations & vk::SubgroupFeatureFlagBits::eArithmetic))
         return "subgroup arithmetic";
     return {};
-}
-
-bool has_extension(const vk::raii::PhysicalDevice& adapter, std::string_view name) {
-    for (const vk::ExtensionProperties& extension : adapter.enumerateDeviceExtensionProperties())
-        if (name == extension.extensionName.data()) return true;
-    return false;
 }
 
 using DotFeatures = vk::PhysicalDeviceShaderIntegerDotProductFeatures;
@@ -97,6 +93,7 @@ std::string text_of(const Features& features, bool software) {
     text += "subgroups of " + std::to_string(features.subgroup);
     if (features.half) text += ", fp16";
     if (features.integer_dots) text += ", integer dots";
+    if (features.matrix_units) text += ", " + text_of(features.matrix_units);
     return text;
 }
 
@@ -137,6 +134,12 @@ void require_usable(const VulkanAdapter& adapter, const std::string& device) {
                     ", which the kernels need");
 }
 
+bool has_extension(const vk::raii::PhysicalDevice& adapter, std::string_view name) {
+    for (const vk::ExtensionProperties& extension : adapter.enumerateDeviceExtensionProperties())
+        if (name == extension.extensionName.data()) return true;
+    return false;
+}
+
 AdapterFacts facts_of(const vk::raii::PhysicalDevice& adapter) {
     AdapterFacts facts;
     VulkanAdapter& seen = facts.adapter;
@@ -164,6 +167,7 @@ AdapterFacts facts_of(const vk::raii::PhysicalDevice& adapter) {
         .half = bool(offered.get<vk::PhysicalDeviceVulkan12Features>().shaderFloat16),
         .integer_dots = offers_dots(adapter)};
     facts.fast_dots = facts.features.integer_dots && has_fast_dots(adapter);
+    facts.features.matrix_units = matrix_units_of(adapter, facts.features);
     seen.features = text_of(facts.features, seen.software);
     return facts;
 }
@@ -181,6 +185,12 @@ vk::raii::Device make_device(const vk::raii::PhysicalDevice& adapter, const Adap
     if (facts.features.integer_dots) {
         extensions.push_back(VK_KHR_SHADER_INTEGER_DOT_PRODUCT_EXTENSION_NAME);
         features12.pNext = &dots;
+    }
+    vk::PhysicalDeviceCooperativeMatrixFeaturesNV matrices{.cooperativeMatrix = true};
+    if (facts.features.matrix_units.variant == matrix_units_nv) {
+        extensions.push_back(VK_NV_COOPERATIVE_MATRIX_EXTENSION_NAME);
+        features12.vulkanMemoryModel = true;
+        matrices.pNext = std::exchange(features12.pNext, &matrices);
     }
     if (facts.budget) extensions.push_back(VK_EXT_MEMORY_BUDGET_EXTENSION_NAME);
     return {adapter,

@@ -25,6 +25,7 @@ struct Drivers {
 Drivers open_drivers();
 // In the order of their numbers; throws Error where there are none.
 std::vector<vk::raii::PhysicalDevice> adapters_of(const vk::raii::Instance& instance);
+bool has_extension(const vk::raii::PhysicalDevice& adapter, std::string_view name);
 AdapterFacts facts_of(const vk::raii::PhysicalDevice& adapter);
 // Throws Error where `device` would be an adapter that lacks something.
 void require_usable(const VulkanAdapter& adapter, const std::string& device);

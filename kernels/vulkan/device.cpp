@@ -6,6 +6,8 @@
 #include "gguf/error.h"
 #include "kernels/vulkan/codebooks.h"
 #include "kernels/vulkan/forms.h"
+#include "kernels/vulkan/matrix_check.h"
+#include "kernels/vulkan/matrix_units.h"
 #include "kernels/vulkan/planes.h"
 #include "kernels/vulkan/recording.h"
 
@@ -41,6 +43,10 @@ AdapterFacts usable_facts(const vk::raii::PhysicalDevice& adapter, const VulkanO
         throw Error("device " + options.name + " (" + facts.adapter.name +
                     ") has no integer dot products; without them it computes in fp32");
     facts.features.integer_dots = options.integer_dots;
+    if (options.plain_matrix_units) {
+        facts.features.matrix_units = plain_matrix_units();
+        facts.adapter.features += ", " + text_of(facts.features.matrix_units);
+    }
     return facts;
 }
 
@@ -66,12 +72,18 @@ VulkanDevice::VulkanDevice(const VulkanOptions& options)
       timeline_(make_timeline(device_)),
       upload_(device_, queue_, facts_.queue_family, memory_) {
     const VulkanAdapter& adapter = facts_.adapter;
+    MatrixUnits& units = facts_.features.matrix_units;
+    const bool failed = units && !matrix_units_hold(device_, queue_, commands_, pipelines_, memory_,
+                                                    facts_.features);
+    if (failed) units = {};
     description_ = {
         .name = options.name,
         .kind = "vulkan",
-        .features = adapter.name + ", " + adapter.driver + ", " + adapter.features,
+        .features = adapter.name + ", " + adapter.driver + ", " + adapter.features +
+                    (failed ? " that failed their check" : ""),
         .rounding = "vulkan " + adapter.name + ", " + adapter.driver +
-                    (facts_.features.integer_dots ? ", integer dots" : ""),
+                    (facts_.features.integer_dots ? ", integer dots" : "") +
+                    (units ? ", " + text_of(units) : ""),
         .total_bytes = adapter.total_bytes,
         .free_bytes = adapter.software ? options.host_bytes : adapter.free_bytes / options.sharers,
         .in_host_memory = adapter.software,

@@ -1,6 +1,7 @@
 #include "kernels/vulkan/product.h"
 
 #include "kernels/vulkan/linear_chain.h"
+#include "kernels/vulkan/matrix_units.h"
 #include "kernels/vulkan/pipelines.h"
 #include "kernels/vulkan/planes.h"
 #include "kernels/vulkan/shaders.h"
@@ -88,16 +89,16 @@ Product product_of(const Launch& launch, const Site& site, const graph::View& x)
         product.parameters.other =
             site.address(launch.operations[chain.second].inputs[chain.operand]);
     product.most_tokens = per_live * (outer.empty() || !outer[0]->live() ? 1 : x.extents[0]);
+    product.aligned = product.parameters.x % 16 == 0 && product.parameters.columns % 8 == 0;
+    for (const Runs& runs : {product.parameters.weight_rows, product.parameters.token_rows})
+        for (uint32_t stride : runs.from) product.aligned = product.aligned && stride % 4 == 0;
     return product;
 }
 
 std::vector<Dispatch> in_floats(const Product& product, const Site& site) {
-    const ProductParameters& parameters = product.parameters;
-    bool aligned = parameters.x % 16 == 0 && parameters.columns % 8 == 0;
-    for (const Runs& runs : {parameters.weight_rows, parameters.token_rows})
-        for (uint32_t stride : runs.from) aligned = aligned && stride % 4 == 0;
-    return {has_tiles(product) ? by_tiles(product, "linear_tile", aligned)
-                               : by_vectors(product, site, "linear_vector", aligned)};
+    if (suits_matrix_units(product, site.features)) return {by_matrix_units(product, site)};
+    return {has_tiles(product) ? by_tiles(product, "linear_tile", product.aligned)
+                               : by_vectors(product, site, "linear_vector", product.aligned)};
 }
 
 std::vector<Dispatch> in_dots(const Product& product, const Site& site) {

@@ -1,5 +1,5 @@
-// What a launch of linear asks of its shaders, in f32 or in int8: linear_vector and linear_tile,
-// with what follows the product.
+// What a launch of linear asks of its shaders, in f32, on matrix units or in int8, with what follows
+// the product.
 #pragma once
 
 #include "kernels/vulkan/runs.h"
@@ -7,7 +7,7 @@
 
 namespace tandem::kernels::vulkan {
 
-// Both shaders have the same (shaders/linear.glsl).
+// All of them have the same (shaders/linear.glsl).
 struct ProductParameters {
     Address count, w, x, y, codebook, other;
     uint32_t rows, columns, row_bytes, per_live;
@@ -22,6 +22,7 @@ struct Product {
     int64_t most_tokens = 0;  // rows of x that meet a row of W
     Live live = Live::No;
     bool shares_axes = false;
+    bool aligned = false;  // x, as floats, can be read by fours
     uint32_t kind = 0, matrices = 1;
 };
 

@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -18,6 +19,16 @@ using Address = uint64_t;  // of device memory, as shaders see it
 // What every adapter has: memory that a workgroup shares, and invocations of one.
 inline constexpr int shared_bytes = 32768, least_invocations = 128;
 
+// Units of the hardware that multiply whole fragments of matrices: operands in f16, sums in f32.
+struct MatrixUnits {
+    std::string variant;  // of shaders, a folder in shaders/fragments; empty: there are none
+    uint32_t rows = 0, tokens = 0, depth = 0;  // of a fragment
+
+    explicit operator bool() const { return !variant.empty(); }
+};
+// "matrix units 16x16x16"; empty where there are none.
+std::string text_of(const MatrixUnits& units);
+
 // What it offers beyond that.
 struct Features {
     int subgroup = 32;           // invocations of a subgroup
@@ -25,6 +36,7 @@ struct Features {
     int busy_subgroups = 2048;   // about as many as keep it busy
     bool half = false;           // arithmetic in f16
     bool integer_dots = false;   // sums of four int8 products as one instruction
+    MatrixUnits matrix_units;
 };
 
 // The inputs of a step in device memory. All arrays have room for as many tokens as a step may

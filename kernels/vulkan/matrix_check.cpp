@@ -1,0 +1,118 @@
+#include "kernels/vulkan/matrix_check.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <new>
+
+#include "kernels/vulkan/matrix_units.h"
+#include "kernels/vulkan/shaders.h"
+#include "kernels/vulkan/tile.h"
+
+namespace tandem::kernels::vulkan {
+
+namespace {
+
+// Several tiles, of which the last are not full.
+constexpr uint32_t rows = 150, columns = 136, tokens = 70;
+// f16 operands leave about 1e-7 of a sum's power, a lane in the wrong place all of it.
+constexpr double most_error = 1e-5;
+
+// All of the check, as the device sees it.
+struct Check {
+    uint32_t count[4] = {tokens};
+    float w[rows * columns], x[tokens * columns];
+    float by_units[tokens * rows] = {}, in_floats[tokens * rows] = {};
+};
+static_assert(offsetof(Check, w) % 16 == 0 && offsetof(Check, x) % 16 == 0);
+
+void fill(Check& check) {
+    uint32_t state = 1;
+    auto draw = [&] {  // from -1 to 1
+        state = state * 1664525 + 1013904223;
+        return float(int32_t(state)) / 2147483648.0f;
+    };
+    std::ranges::generate(check.w, draw);
+    std::ranges::generate(check.x, draw);
+}
+
+Product product_of(Address check, size_t y) {
+    const auto at = [&](size_t offset) { return check + Address(offset); };
+    return {.parameters = {.count = at(offsetof(Check, count)),
+                           .w = at(offsetof(Check, w)),
+                           .x = at(offsetof(Check, x)),
+                           .y = at(y),
+                           .rows = rows,
+                           .columns = columns,
+                           .row_bytes = columns * sizeof(float),
+                           .per_live = 1,
+                           .weight_rows = {.to = {1}},
+                           .token_rows = {.from = {columns}, .to = {rows}}},
+            .dtype = gguf::DType::F32,
+            .most_tokens = tokens,
+            .live = Live::Tokens,
+            .aligned = true};
+}
+
+Dispatch by_tiles(const Product& product) {
+    const Tile tile = tile_of(rows, tokens);
+    std::vector<uint32_t> shape = constants(tile, product.aligned);
+    shape.insert(shape.end(), {product.kind, product.matrices});
+    return {.shader = typed("linear_tile", product.dtype),
+            .constants = shape,
+            .parameters = Parameters(product.parameters),
+            .x = {.per_group = tile.tokens(), .live = product.live},
+            .y = {.units = rows, .per_group = tile.rows()}};
+}
+
+bool alike(const Check& check) {
+    double error = 0, power = 0;
+    for (size_t i = 0; i < std::size(check.in_floats); ++i) {
+        const double expected = check.in_floats[i], difference = check.by_units[i] - expected;
+        error += difference * difference;
+        power += expected * expected;
+    }
+    return power > 0 && error <= most_error * power;  // false for NaN
+}
+
+}  // namespace
+
+bool matrix_units_hold(const vk::raii::Device& device, const vk::raii::Queue& queue,
+                       const vk::raii::CommandPool& pool, Pipelines& pipelines, Memory& memory,
+                       const Features& features) {
+    const Block block = memory.take(sizeof(Check), Reach::Shared);
+    Check& check = *new (block.mapped) Check;
+    fill(check);
+    const Site site = {.weights = {}, .states = {}, .vectors = {}, .features = features};
+    const Dispatch dispatches[] = {
+        by_matrix_units(product_of(block.address, offsetof(Check, by_units)), site),
+        by_tiles(product_of(block.address, offsetof(Check, in_floats)))};
+    vk::raii::CommandBuffers buffers(device, {.commandPool = *pool, .commandBufferCount = 1});
+    const vk::raii::CommandBuffer& commands = buffers[0];
+    commands.begin(vk::CommandBufferBeginInfo{});
+    for (const Dispatch& dispatch : dispatches) {
+        vk::Pipeline pipeline;
+        try {
+            pipeline = pipelines.get(dispatch.shader, dispatch.constants);
+        } catch (const vk::SystemError&) {
+            return false;
+        }
+        commands.bindPipeline(vk::PipelineBindPoint::eCompute, pipeline);
+        commands.pushConstants<std::byte>(
+            pipelines.layout(), vk::ShaderStageFlagBits::eCompute, 0,
+            vk::ArrayProxy<const std::byte>(uint32_t(dispatch.parameters.bytes),
+                                            dispatch.parameters.data.data()));
+        commands.dispatch(uint32_t(dispatch.x.groups(tokens, 0)),
+                          uint32_t(dispatch.y.groups(tokens, 0)), 1);
+    }
+    const vk::MemoryBarrier written{.srcAccessMask = vk::AccessFlagBits::eShaderWrite,
+                                    .dstAccessMask = vk::AccessFlagBits::eHostRead};
+    commands.pipelineBarrier(vk::PipelineStageFlagBits::eComputeShader,
+                             vk::PipelineStageFlagBits::eHost, {}, written, {}, {});
+    commands.end();
+    const vk::CommandBuffer recorded = *commands;
+    queue.submit(vk::SubmitInfo{.commandBufferCount = 1, .pCommandBuffers = &recorded});
+    queue.waitIdle();
+    return alike(check);
+}
+
+}  // namespace tandem::kernels::vulkan

@@ -1,0 +1,35 @@
+// Matrix units of an adapter, and the shape of the tiles in which products of many tokens are
+// computed on them (shaders/matrix_tile.glsl).
+#pragma once
+
+#include "kernels/vulkan/product.h"
+#include "kernels/vulkan/raii.h"
+
+namespace tandem::kernels::vulkan {
+
+inline constexpr const char* matrix_units_nv = "nv";  // by VK_NV_cooperative_matrix
+
+// Those that shaders can use, which takes a fixed number of invocations in a subgroup.
+MatrixUnits matrix_units_of(const vk::raii::PhysicalDevice& adapter, const Features& features);
+// The same shaders without such units.
+MatrixUnits plain_matrix_units();
+
+struct MatrixTile {
+    static constexpr uint32_t row_subgroups = 2, token_subgroups = 2;
+    static constexpr int subgroups = row_subgroups * token_subgroups;
+    // Fewer tokens than these leave too much of a tile empty.
+    static constexpr int64_t least_tokens = 33;
+
+    uint32_t row_fragments = 0, token_fragments = 0;  // of a subgroup
+    int64_t rows = 0, tokens = 0;                     // of all of them; rows of all matrices
+};
+
+// For products of so many rows and tokens.
+MatrixTile matrix_tile(const MatrixUnits& units, int64_t rows, int64_t tokens, uint32_t matrices);
+// Specialization constants of the shaders.
+std::vector<uint32_t> constants(const MatrixTile& tile, const Site& site, bool aligned);
+
+bool suits_matrix_units(const Product& product, const Features& features);
+Dispatch by_matrix_units(const Product& product, const Site& site);
+
+}  // namespace tandem::kernels::vulkan
