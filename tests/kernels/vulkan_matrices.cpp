@@ -1,0 +1,143 @@
+// Products of many tokens as matrix units compute them, with f16 operands and f32 sums, against the
+// reference op. Shaders run in plain arithmetic, which differs in nothing but what a driver's own
+// fragments are.
+#include <cmath>
+
+#include "kernels/vulkan_case.h"
+
+namespace tandem {
+namespace {
+
+using gguf::DType;
+using graph::Axis;
+using graph::Tensor;
+using test::SmallModel;
+using test::Vulkan;
+
+constexpr double bound = 1e-6;  // both operands are rounded to 11 bits
+
+std::unique_ptr<kernels::Device> device_with_units() {
+    return kernels::make_vulkan_device({.name = "vulkan0", .plain_matrix_units = true});
+}
+
+void expect_rounded(const SmallModel& model, const std::vector<graph::StepInputs>& steps) {
+    auto expected = model.run(std::make_unique<kernels::ReferenceDevice>("reference", 0), steps);
+    auto found = model.run(device_with_units(), steps);
+    const double error = test::nmse(found, expected);
+    EXPECT_LE(error, bound);
+    EXPECT_GT(error, 1e-11) << "computed in f32";
+}
+
+Tensor product(SmallModel& model, const std::string& w, DType dtype, Tensor x, Axis n, Axis k) {
+    return linear(x, model.weight(w, dtype, {n}, {k}, 1 / std::sqrt(float(k->extent))));
+}
+
+class VulkanMatrices : public testing::WithParamInterface<DType>, public Vulkan {};
+
+TEST_P(VulkanMatrices, OfType) {
+    const int64_t block = std::max<int64_t>(32, gguf::traits(GetParam()).block);
+    SmallModel model;
+    Axis k = model.axis("k", 2 * block), n = model.axis("n", 70);
+    model.finish(product(model, "w", GetParam(), model.activation("x", {k}), n, k));
+    expect_rounded(model, {test::random_step(0, 45)});
+}
+
+constexpr DType types[] = {DType::F32,   DType::F16,   DType::BF16,  DType::Q4_0,   DType::Q4_1,
+                           DType::Q5_0,  DType::Q5_1,  DType::Q8_0,  DType::Q2_K,   DType::Q3_K,
+                           DType::Q4_K,  DType::Q5_K,  DType::Q6_K,  DType::IQ4_NL, DType::IQ4_XS,
+                           DType::MXFP4, DType::NVFP4, DType::TQ1_0, DType::TQ2_0};
+INSTANTIATE_TEST_SUITE_P(Types, VulkanMatrices, testing::ValuesIn(types),
+                         [](const auto& test) { return std::string(gguf::name(test.param)); });
+
+// Rows, columns and tokens that leave tiles, blocks and fragments unfinished.
+TEST_F(Vulkan, MatricesOfOddSizes) {
+    for (auto [rows, columns] : {std::pair{1, 8}, {64, 24}, {65, 21}, {130, 77}, {63, 1030}})
+        for (int tokens : {33, 64, 65, 130}) {
+            SmallModel model;
+            Axis k = model.axis("k", columns), n = model.axis("n", rows);
+            model.finish(product(model, "w", DType::F32, model.activation("x", {k}), n, k));
+            expect_rounded(model, {test::random_step(0, tokens)});
+        }
+}
+
+// Enough rows for the larger tiles.
+TEST_F(Vulkan, LargeTilesOfMatrices) {
+    for (auto [rows, tokens] : {std::pair{16390, 130}, {16390, 100}, {32760, 40}}) {
+        SmallModel model;
+        Axis k = model.axis("k", 32), n = model.axis("n", rows);
+        model.finish(product(model, "w", DType::Q4_0, model.activation("x", {k}), n, k));
+        expect_rounded(model, {test::random_step(0, tokens)});
+    }
+}
+
+// A program for many tokens serves fewer, too.
+TEST_F(Vulkan, MatricesOfSeveralSteps) {
+    SmallModel model;
+    Axis k = model.axis("k", 40), n = model.axis("n", 50);
+    model.finish(product(model, "w", DType::F16, model.activation("x", {k}), n, k));
+    expect_rounded(model, {test::random_step(0, 130), test::random_step(0, 33),
+                         test::random_step(0, 1), test::random_step(0, 66)});
+}
+
+// All heads of all tokens are rows of x, and rows of W have two axes.
+TEST_F(Vulkan, MatricesOfManyAxes) {
+    SmallModel model;
+    Axis heads = model.axis("heads", 5), d = model.axis("d", 12);
+    Axis n = model.axis("n", 7), m = model.axis("m", 11);
+    Tensor x = model.activation("x", {heads, d});
+    model.finish(linear(x, model.weight("w", DType::F16, {n, m}, {d})));
+    expect_rounded(model, {test::random_step(0, 30)});
+}
+
+TEST_F(Vulkan, MatricesWithAdditions) {
+    for (bool row : {false, true}) {
+        SmallModel model;
+        Axis k = model.axis("k", 40), n = model.axis("n", 90);
+        Tensor y = product(model, "w", DType::F32, model.activation("x", {k}), n, k);
+        Tensor addend = row ? model.weight("b", DType::F32, {n}, {}) : model.activation("b", {n});
+        model.finish(add(y, addend));
+        expect_rounded(model, {test::random_step(0, 70)});
+    }
+}
+
+TEST_F(Vulkan, MatricesOfUnits) {
+    for (auto [rows, tokens] : {std::pair{90, 70}, {33, 34}, {8200, 130}, {16390, 40}}) {
+        SmallModel model;
+        Axis k = model.axis("k", 64), n = model.axis("n", rows);
+        Tensor x = model.activation("x", {k});
+        Tensor gate = product(model, "gate", DType::Q8_0, x, n, k);
+        Tensor up = product(model, "up", DType::Q8_0, x, n, k);
+        model.finish(glu(gate, up, "silu"));
+        expect_rounded(model, {test::random_step(0, tokens)});
+    }
+}
+
+// What f16 cannot hold is as large as it can be.
+TEST_F(Vulkan, MatricesOfLargeActivations) {
+    SmallModel model;
+    Axis k = model.axis("k", 40), n = model.axis("n", 50);
+    Tensor x = model.activation("x", {k}, 1e5);
+    model.finish(product(model, "w", DType::F32, x, n, k));
+    for (float y : model.run(device_with_units(), {test::random_step(0, 40)}))
+        EXPECT_TRUE(std::isfinite(y));
+}
+
+TEST_F(Vulkan, MatricesRepeatThemselves) {
+    SmallModel model;
+    Axis k = model.axis("k", 160), n = model.axis("n", 200);
+    model.finish(product(model, "w", DType::Q8_0, model.activation("x", {k}), n, k));
+    auto run = [&] { return model.run(device_with_units(), {test::random_step(0, 90)}); };
+    EXPECT_EQ(run(), run());
+}
+
+// Devices that round differently say so.
+TEST_F(Vulkan, TellsOfMatrixUnits) {
+    const auto plain = kernels::make_vulkan_device({.name = "vulkan0"});
+    const auto units = device_with_units();
+    EXPECT_NE(units->description().rounding, plain->description().rounding);
+    EXPECT_TRUE(units->description().features.ends_with("plain matrix units 16x16x16"))
+        << units->description().features;
+}
+
+}  // namespace
+}  // namespace tandem
