@@ -1,8 +1,10 @@
 // moe_ffn for many tokens: choices are ordered by expert, and each expert's matrices multiply all
 // of its tokens, tile by tile. Only the device learns how many tiles there are: there are
-// workgroups for as many as there can be, and those without one end at once.
+// workgroups for as many as there can be, and those without one end at once. Devices with matrix
+// units use them.
 #include "gguf/error.h"
 #include "kernels/vulkan/experts.h"
+#include "kernels/vulkan/matrix_units.h"
 #include "kernels/vulkan/planes.h"
 #include "kernels/vulkan/shaders.h"
 #include "kernels/vulkan/tile.h"
@@ -28,17 +30,24 @@ struct SumParameters {
     uint32_t ids_stride, used, first_expert, experts, rows, weights_stride, y_stride;
 };
 
-// For as many choices as an expert has if all have equally many.
-Tile tile_of_experts(const Operation& operation) {
-    return tile_of(ExpertSizes(operation).choices /
-                   operation.inputs[moe_gate].view.axes[0]->extent);
+// As many choices as an expert has if all have equally many.
+int64_t average_choices(const Operation& operation) {
+    return ExpertSizes(operation).choices / operation.inputs[moe_gate].view.axes[0]->extent;
+}
+
+Tile tile_of_experts(const Operation& operation) { return tile_of(average_choices(operation)); }
+
+// The same on matrix units, whose tiles are never smaller.
+MatrixTile tile_of_experts(const Operation& operation, const MatrixUnits& units) {
+    const int64_t tokens = std::max<int64_t>(32, tile_of_experts(operation).tokens());
+    const bool larger = average_choices(operation) > tokens;
+    return matrix_tile(units, 128, larger ? 2 * tokens : tokens, 1);
 }
 
 // What there can be: every expert may leave a tile unfinished.
-int64_t most_tiles(const Operation& operation) {
+int64_t most_tiles(const Operation& operation, int64_t tile_tokens) {
     const ExpertSizes sizes(operation);
-    return std::min(sizes.choices,
-                    sizes.choices / tile_of_experts(operation).tokens() + sizes.experts);
+    return std::min(sizes.choices, sizes.choices / tile_tokens + sizes.experts);
 }
 
 // Where a launch keeps what, from the beginning of its scratch memory on.
@@ -51,7 +60,7 @@ struct Room {
     explicit Room(const Operation& operation) {
         const ExpertSizes sizes(operation);
         sorted = take(sizes.choices * 4);
-        tiles = take((1 + most_tiles(operation)) * 16);
+        tiles = take((1 + most_tiles(operation, tile_of_experts(operation).tokens())) * 16);
         gates = take(sizes.choices * sizes.ffn * 4);
         ups = take(sizes.choices * std::max(sizes.ffn, sizes.embd) * 4);
     }
@@ -69,6 +78,12 @@ struct ManyExperts {
     Address scratch = 0;
     ExpertSizes sizes{operation};
     Room room{operation};
+    bool on_units = site.features.matrix_units && sizes.tokens >= MatrixTile::least_tokens;
+
+    int64_t tile_tokens() const {
+        return on_units ? tile_of_experts(operation, site.features.matrix_units).tokens
+                        : tile_of_experts(operation).tokens();
+    }
 
     Address at(int64_t offset) const { return scratch + Address(offset); }
     const Operand& input(size_t number) const { return operation.inputs[number]; }
@@ -91,7 +106,7 @@ struct ManyExperts {
               "the counts of a layer's experts fit into shared memory");
         return {.shader = "experts_sort",
                 .constants = {uint32_t(32 * words), uint32_t(words), uint32_t(sizes.experts),
-                              uint32_t(tile_of_experts(operation).tokens())},
+                              uint32_t(tile_tokens())},
                 .parameters = Parameters(parameters)};
     }
 
@@ -112,11 +127,21 @@ struct ManyExperts {
                                         .x_stride = uint32_t(x_stride),
                                         .sharers = uint32_t(sharers)};
         const bool aligned = x % 16 == 0 && columns % 8 == 0 && x_stride % 4 == 0;
+        const Extent tiles{.units = most_tiles(operation, tile_tokens())};
+        if (on_units) {
+            const MatrixUnits& units = site.features.matrix_units;
+            const MatrixTile tile = tile_of_experts(operation, units);
+            return {.shader = of_units("experts_matrices", w.dtype, units),
+                    .constants = constants(tile, site, aligned),
+                    .parameters = Parameters(parameters),
+                    .x = tiles,
+                    .y = {.units = rows, .per_group = tile.rows}};
+        }
         const Tile tile = tile_of_experts(operation);
         return {.shader = typed("experts_tile", w.dtype),
                 .constants = constants(tile, aligned),
                 .parameters = Parameters(parameters),
-                .x = {.units = most_tiles(operation)},
+                .x = tiles,
                 .y = {.units = rows, .per_group = tile.rows()}};
     }
 

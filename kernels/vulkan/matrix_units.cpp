@@ -42,6 +42,18 @@ bool suits(const vk::CooperativeMatrixPropertiesNV& offered) {
            parts_at_once * 8 % offered.KSize == 0;
 }
 
+// Large tiles decode and read less, small ones keep more of the device busy.
+MatrixTile tile_for(const Product& product, const MatrixUnits& units) {
+    constexpr int64_t enough_groups = 256;
+    const int64_t rows = product.parameters.rows, tokens = product.most_tokens;
+    for (int64_t tile_tokens : {128, 64}) {
+        const MatrixTile tile = matrix_tile(units, 128, tile_tokens, product.matrices);
+        const int64_t groups = ((rows - 1) / tile.rows + 1) * ((tokens - 1) / tile.tokens + 1);
+        if (tokens > tile.tokens / 2 && groups >= enough_groups) return tile;
+    }
+    return matrix_tile(units, 64, 64, product.matrices);
+}
+
 }  // namespace
 
 std::string text_of(const MatrixUnits& units) {
@@ -68,25 +80,19 @@ MatrixUnits plain_matrix_units() {
 }
 
 MatrixTile matrix_tile(const MatrixUnits& units, int64_t rows, int64_t tokens, uint32_t matrices) {
-    constexpr int64_t enough_groups = 256;
     auto fragments = [](int64_t length, uint32_t subgroups, uint32_t size) {
         return std::max(uint32_t(1), uint32_t(length) / subgroups / size);
     };
-    auto tile_of = [&](int64_t tile_rows, int64_t tile_tokens) {
-        MatrixTile tile{
-            .row_fragments = fragments(tile_rows, MatrixTile::row_subgroups, units.rows),
-            .token_fragments = fragments(tile_tokens, MatrixTile::token_subgroups, units.tokens)};
-        tile.rows = tile.row_fragments * MatrixTile::row_subgroups * units.rows / matrices;
-        tile.tokens = tile.token_fragments * MatrixTile::token_subgroups * units.tokens;
-        return tile;
-    };
-    auto groups = [&](const MatrixTile& tile) {
-        return ((rows - 1) / tile.rows + 1) * ((tokens - 1) / tile.tokens + 1);
-    };
-    // Large tiles decode and read less, small ones keep more of the device busy.
-    for (const MatrixTile& tile : {tile_of(128, 128), tile_of(128, 64)})
-        if (tile.tokens < 2 * tokens && groups(tile) >= enough_groups) return tile;
-    return tile_of(64, tokens > 32 ? 64 : 32);
+    MatrixTile tile{
+        .row_fragments = fragments(rows, MatrixTile::row_subgroups, units.rows),
+        .token_fragments = fragments(tokens, MatrixTile::token_subgroups, units.tokens)};
+    tile.rows = tile.row_fragments * MatrixTile::row_subgroups * units.rows / matrices;
+    tile.tokens = tile.token_fragments * MatrixTile::token_subgroups * units.tokens;
+    return tile;
+}
+
+std::string of_units(std::string_view shader, gguf::DType dtype, const MatrixUnits& units) {
+    return typed(shader, dtype) + "." + units.variant;
 }
 
 std::vector<uint32_t> constants(const MatrixTile& tile, const Site& site, bool aligned) {
@@ -108,12 +114,11 @@ bool suits_matrix_units(const Product& product, const Features& features) {
 
 Dispatch by_matrix_units(const Product& product, const Site& site) {
     const MatrixUnits& units = site.features.matrix_units;
-    const MatrixTile tile =
-        matrix_tile(units, product.parameters.rows, product.most_tokens, product.matrices);
+    const MatrixTile tile = tile_for(product, units);
     std::vector<uint32_t> shape = constants(tile, site, product.aligned);
     shape.insert(shape.end(), {product.kind, product.matrices});
     return {
-        .shader = typed("linear_matrices", product.dtype) + "." + units.variant,
+        .shader = of_units("linear_matrices", product.dtype, units),
         .constants = shape,
         .parameters = Parameters(product.parameters),
         .x = {.units = product.parameters.per_live, .per_group = tile.tokens, .live = product.live},

@@ -21,12 +21,13 @@ struct MatrixTile {
     static constexpr int64_t least_tokens = 33;
 
     uint32_t row_fragments = 0, token_fragments = 0;  // of a subgroup
-    int64_t rows = 0, tokens = 0;                     // of all of them; rows of all matrices
+    int64_t rows = 0, tokens = 0;                     // of all of them; rows of each matrix
 };
 
-// For products of so many rows and tokens.
+// Of so many rows of all matrices and tokens, multiples of 32.
 MatrixTile matrix_tile(const MatrixUnits& units, int64_t rows, int64_t tokens, uint32_t matrices);
-// Specialization constants of the shaders.
+// The name of a shader for them, and its specialization constants.
+std::string of_units(std::string_view shader, gguf::DType dtype, const MatrixUnits& units);
 std::vector<uint32_t> constants(const MatrixTile& tile, const Site& site, bool aligned);
 
 bool suits_matrix_units(const Product& product, const Features& features);

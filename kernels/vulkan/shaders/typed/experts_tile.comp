@@ -2,15 +2,7 @@
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "step.glsl"
-
-layout(push_constant) uniform Parameters {
-    uint64_t sorted, tiles;  // of experts_sort.comp
-    uint64_t w, x, codebook;
-    uint64_t y;  // [choices rows]
-    uint rows, columns, row_bytes, x_stride;
-    uint sharers;  // choices that have a row of x in common
-};
-
+#include "expert_tiles.glsl"
 #include "type.glsl"
 #include "tile.glsl"
 

@@ -1,0 +1,47 @@
+// Products of experts for many tokens on matrix units: a workgroup takes a tile of one expert's rows
+// and choices.
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#include "step.glsl"
+#include "expert_tiles.glsl"
+#include "type.glsl"
+
+const uint matrices = 1;
+#include "matrix_tile.glsl"
+
+uint first_row;
+uint64_t matrix;
+shared uvec2 token_at[tile_tokens];  // in x and y
+
+uint64_t row_of_w(uint row) {
+    return matrix + uint64_t(min(first_row + row, rows - 1)) * row_bytes;
+}
+uint64_t row_of_x(uint token) { return x + uint64_t(token_at[token].x) * 4; }
+
+void main() {
+    // Workgroups that take the same rows run side by side, so that memory gives them out once.
+    uint number = group_number();
+    if (number >= Words(tiles).at[0]) return;
+    uvec4 tile = Quads(tiles).at[1 + number];
+    uint first = tile.y, tokens = tile.z;
+    matrix = w + uint64_t(tile.x) * rows * row_bytes;
+    first_row = gl_WorkGroupID.y * tile_rows;
+    for (uint t = gl_LocalInvocationIndex; t < tile_tokens; t += gl_WorkGroupSize.x) {
+        uint choice = Words(sorted).at[first + min(t, tokens - 1)];
+        token_at[t] = uvec2(choice / sharers * x_stride, choice * rows);
+    }
+    add_up_tile(columns);
+    [[unroll]] for (uint r = 0; r < row_fragments; ++r) {
+        uint row_of_fragment = (first_row_fragment() + r) * fragment_rows;
+        [[unroll]] for (uint t = 0; t < token_fragments; ++t) {
+            stage_sums(r, t);
+            uint token_of_fragment = (first_token_fragment() + t) * fragment_tokens;
+            for (uint i = gl_SubgroupInvocationID; i < fragment_sums; i += gl_SubgroupSize) {
+                uint row = first_row + row_of_fragment + i % fragment_rows;
+                uint token = token_of_fragment + i / fragment_rows;
+                if (row < rows && token < tokens)
+                    Floats(y).at[token_at[token].y + row] = staged[staged_at(0) + i];
+            }
+        }
+    }
+}
