@@ -76,7 +76,7 @@ TEST_F(Vulkan, MatricesOfSeveralSteps) {
     Axis k = model.axis("k", 40), n = model.axis("n", 50);
     model.finish(product(model, "w", DType::F16, model.activation("x", {k}), n, k));
     expect_rounded(model, {test::random_step(0, 130), test::random_step(0, 33),
-                         test::random_step(0, 1), test::random_step(0, 66)});
+                           test::random_step(0, 1), test::random_step(0, 66)});
 }
 
 // All heads of all tokens are rows of x, and rows of W have two axes.
@@ -109,6 +109,25 @@ TEST_F(Vulkan, MatricesOfUnits) {
         Tensor up = product(model, "up", DType::Q8_0, x, n, k);
         model.finish(glu(gate, up, "silu"));
         expect_rounded(model, {test::random_step(0, tokens)});
+    }
+}
+
+// Few choices of an expert and many.
+TEST_F(Vulkan, MatricesOfExperts) {
+    for (auto [experts, used, dtype] :
+         {std::tuple{20, 2, DType::Q4_0}, {7, 3, DType::F32}, {2, 2, DType::Q8_0}}) {
+        SmallModel model;
+        Axis embd = model.axis("embd", 96), ffn = model.axis("ffn", 160);
+        Axis all = model.axis("experts", experts);
+        Tensor x = model.activation("x", {embd});
+        Tensor scores = softmax(model.activation("scores", {all}));
+        Tensor ids = top_k(scores, model.axis("used", used));
+        const graph::Experts matrices{
+            .gate = model.weight("gate", dtype, {all, ffn}, {embd}, 0.1f),
+            .up = model.weight("up", dtype, {all, ffn}, {embd}, 0.1f),
+            .down = model.weight("down", dtype, {all, embd}, {ffn}, 0.1f)};
+        model.finish(moe_ffn(x, ids, take(scores, ids), matrices, "silu"));
+        expect_rounded(model, {test::random_step(0, 40), test::random_step(0, 130)});
     }
 }
 
