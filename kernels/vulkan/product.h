@@ -1,5 +1,5 @@
-// What a launch of linear asks of its shaders, in f32, on matrix units or in int8, with what follows
-// the product.
+// What a launch of linear asks of its shaders, in f32, on matrix units or in int8, with what
+// follows the product.
 #pragma once
 
 #include "kernels/vulkan/runs.h"

@@ -78,8 +78,8 @@ struct VulkanKernel {
 };
 
 // All kernels, made by the build from the files of ops/; no two claim the same front of operations,
-// but for one with integer dots and one without. The same table as the planner of a device with them
-// or without them sees it, and one kernel's entry there.
+// but for one with integer dots and one without. The same table as the planner of a device with
+// them or without them sees it, and one kernel's entry there.
 std::span<const VulkanKernel* const> ops_table();
 std::span<const Kernel> claims(bool integer_dots);
 const Kernel& claim_of(const VulkanKernel& kernel);
