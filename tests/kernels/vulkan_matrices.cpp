@@ -14,7 +14,7 @@ using graph::Tensor;
 using test::SmallModel;
 using test::Vulkan;
 
-constexpr double bound = 1e-6;  // both operands are rounded to 11 bits
+constexpr double bound = 4e-7;  // both operands are rounded to 11 bits
 
 std::unique_ptr<kernels::Device> device_with_units() {
     return kernels::make_vulkan_device({.name = "vulkan0", .plain_matrix_units = true});
