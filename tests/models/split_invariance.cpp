@@ -48,11 +48,10 @@ constexpr Bounds near{.golden = {1e-5}, .one_device = {1e-6}};
 constexpr Bounds blocks{.golden = {0, 1.5}, .one_device = {0, 0.5}, .greedy = false};
 constexpr Bounds choices{
     .golden = {0, 1.5}, .one_device = {0, 0.5}, .positions = 0.95, .greedy = false};
-// Activations as they are, and weights of which only sums in another order come: what files store
-// does not matter for one device against several.
-constexpr Bounds near_blocks{.golden = {0, 1.5}, .one_device = {1e-6}, .greedy = false};
+// Activations as they are, or in F16 on matrix units.
+constexpr Bounds near_blocks{.golden = {0, 1.5}, .one_device = {1e-6, 0.5}, .greedy = false};
 constexpr Bounds near_choices{
-    .golden = {0, 1.5}, .one_device = {1e-6}, .positions = 0.95, .greedy = false};
+    .golden = {0, 1.5}, .one_device = {1e-6, 0.5}, .positions = 0.95, .greedy = false};
 // A group of two kinds is off by what each of them is.
 constexpr Bounds mixed{.golden = {1e-5}, .one_device = {1e-5}};
 constexpr Bounds mixed_blocks{.golden = {0, 1.5}, .one_device = {0, 1.5}, .greedy = false};
