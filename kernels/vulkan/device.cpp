@@ -186,6 +186,7 @@ void VulkanDevice::reserve_inputs(int64_t capacity) {
         capacity_ = capacity;
         constexpr int64_t counts = 16;
         step_ = memory_.take(counts + capacity * 4 * (4 + 4), Reach::Written);
+        written_.reset();
         Address next = step_.address;
         auto take = [&](int64_t words) { return std::exchange(next, next + Address(words) * 4); };
         step_addresses_.tokens = take(1);

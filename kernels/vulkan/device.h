@@ -67,7 +67,8 @@ class VulkanDevice final : public Device {
     Block arena_, step_;
     StepAddresses step_addresses_;
     int64_t capacity_ = 0;
-    graph::StepInputs inputs_, written_;  // what launches are to see, and what they see
+    graph::StepInputs inputs_;                  // what launches are to see,
+    std::optional<graph::StepInputs> written_;  // and what they see
 };
 
 }  // namespace tandem::kernels::vulkan
