@@ -17,8 +17,12 @@ Operand at(Where where, int64_t offset, Extents extents = {16}, Extents strides 
 
 Operand state(int value) { return {.where = Where::State, .value = value}; }
 
+// That of a kernel which reads everything as it is.
+const Kernel plain;
+
 Launch launch(std::vector<Operand> inputs, Operand output) {
-    return {.operations = {{.inputs = std::move(inputs), .output = std::move(output)}}};
+    return {.kernel = &plain,
+            .operations = {{.inputs = std::move(inputs), .output = std::move(output)}}};
 }
 
 // True where the second must wait for the first.
