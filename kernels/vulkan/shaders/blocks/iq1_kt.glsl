@@ -13,7 +13,7 @@ void decode_iq1_kt(uint64_t row, uint blocks, uint block, uint part, out vec4 a,
     uint64_t middle = low + plane_bytes(blocks, 32);
     uint s = byte_at(scales, block * 8 + (part >> 2)), top = (s >> (part & 3u)) & 16u;
     uint between = (byte_at(middle, block * 16 + (part & 15u)) >> (part >> 4) * 4) & 15u;
-    float scale = Floats(row).at[0] * levels4_of(s & 15u).x;
+    float scale = Floats(row).at[0] * nonlinear_levels(s & 15u).x;
     trellis8(byte_at(low, block * 32 + part) | between << 8 | top << 8, a, b);
     a *= scale;
     b *= scale;

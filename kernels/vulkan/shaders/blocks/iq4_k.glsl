@@ -12,7 +12,7 @@ void decode_iq4_k(uint64_t row, uint blocks, uint block, uint part, out vec4 a, 
     uint q = Words(row + plane_bytes(blocks, 16)).at[block * 32 + part];
     uint group = (part >> 2) * 2, shifts = head.x >> 16 >> group;
     float d = unpackHalf2x16(head.x).x;
-    a = d * scale6_of(head, group) * (levels4_of(q & 0x0f0f0f0fu) + 4 * (shifts & 1u));
+    a = d * scale6_of(head, group) * (nonlinear_levels(q & 0x0f0f0f0fu) + 4 * (shifts & 1u));
     b = d * scale6_of(head, group + 1) *
-        (levels4_of((q >> 4) & 0x0f0f0f0fu) + 4 * ((shifts >> 1) & 1u));
+        (nonlinear_levels((q >> 4) & 0x0f0f0f0fu) + 4 * ((shifts >> 1) & 1u));
 }

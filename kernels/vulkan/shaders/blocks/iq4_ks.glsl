@@ -12,6 +12,6 @@ void decode_iq4_ks(uint64_t row, uint blocks, uint block, uint part, out vec4 a,
     uint s = byte_at(scales, block * 8 + (part >> 2)), q = Words(codes).at[block * 32 + part];
     float scale = Floats(row).at[0] * scale_of_byte(s);
     uint shift = 4 * (s & 1u);
-    a = scale * (levels4_of(q & 0x0f0f0f0fu) + shift);
-    b = scale * (levels4_of((q >> 4) & 0x0f0f0f0fu) + shift);
+    a = scale * (nonlinear_levels(q & 0x0f0f0f0fu) + shift);
+    b = scale * (nonlinear_levels((q >> 4) & 0x0f0f0f0fu) + shift);
 }

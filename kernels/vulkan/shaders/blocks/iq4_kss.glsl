@@ -15,6 +15,6 @@ void decode_iq4_kss(uint64_t row, uint blocks, uint block, uint part, out vec4 a
     uint gray = group[part & 3u] & 0xfffefffeu, q = gray ^ (gray >> 1);
     float scale = Floats(row).at[0] * scale_of_byte(s);
     uint shift = 4 * (s & 1u);
-    a = scale * (levels4_of(q & 0x0f0f0f0fu) + shift);
-    b = scale * (levels4_of((q >> 4) & 0x0f0f0f0fu) + shift);
+    a = scale * (nonlinear_levels(q & 0x0f0f0f0fu) + shift);
+    b = scale * (nonlinear_levels((q >> 4) & 0x0f0f0f0fu) + shift);
 }

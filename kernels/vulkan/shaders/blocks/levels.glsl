@@ -1,8 +1,9 @@
 // What the types IQ*_K, IQ*_KS and their kin share: codes of uneven levels, in bytes. The levels of
-// 3 to 5 bits are rounded values of a polynomial, exactly those of gguf/quants/fork_levels.h: on a
-// GPU a few products cost less than a table that neighbours read at different places.
+// 3 and 5 bits are rounded values of a polynomial, as those of 4 bits in nonlinear.glsl are, exactly
+// those of gguf/quants/fork_levels.h.
 #ifndef LEVELS
 #define LEVELS
+#include "nonlinear.glsl"
 
 vec4 levels2_of(uint codes) {
     vec4 c = bytes_of(codes);
@@ -11,10 +12,6 @@ vec4 levels2_of(uint codes) {
 vec4 levels3_of(uint codes) {
     vec4 c = bytes_of(codes);
     return round(c * (c * (c * 0.36 - 4.06) + 26.5) - 62.8);
-}
-vec4 levels4_of(uint codes) {
-    vec4 c = bytes_of(codes);
-    return round(c * (c * (c * (c * 0.00157 + 0.0317) - 1.379) + 24.2) - 126.6);
 }
 vec4 levels5_of(uint codes) {
     vec4 c = bytes_of(codes);
