@@ -52,13 +52,6 @@ bool offers_dots(const vk::raii::PhysicalDevice& adapter) {
                .shaderIntegerDotProduct;
 }
 
-bool has_fast_dots(const vk::raii::PhysicalDevice& adapter) {
-    using Dots = vk::PhysicalDeviceShaderIntegerDotProductProperties;
-    return adapter.getProperties2<vk::PhysicalDeviceProperties2, Dots>()
-        .get<Dots>()
-        .integerDotProduct4x8BitPackedSignedAccelerated;
-}
-
 // Of the largest heap of the device's own: size, and what is free of it where the driver says so.
 std::pair<int64_t, int64_t> memory_of(const vk::raii::PhysicalDevice& adapter, bool budget) {
     // Without the extension the driver leaves the second part as it is.
@@ -92,7 +85,6 @@ std::string text_of(const Features& features, bool software) {
     std::string text = software ? "software on the CPU, " : "";
     text += "subgroups of " + std::to_string(features.subgroup);
     if (features.half) text += ", fp16";
-    if (features.integer_dots) text += ", integer dots";
     if (features.matrix_units) text += ", " + text_of(features.matrix_units);
     return text;
 }
@@ -166,7 +158,6 @@ AdapterFacts facts_of(const vk::raii::PhysicalDevice& adapter) {
         .busy_subgroups = seen.software ? 8 : 2048,
         .half = bool(offered.get<vk::PhysicalDeviceVulkan12Features>().shaderFloat16),
         .integer_dots = offers_dots(adapter)};
-    facts.fast_dots = facts.features.integer_dots && has_fast_dots(adapter);
     facts.features.matrix_units = matrix_units_of(adapter, facts.features);
     seen.features = text_of(facts.features, seen.software);
     return facts;

@@ -12,7 +12,6 @@ struct AdapterFacts {
     Features features;
     uint32_t queue_family = 0;
     bool budget = false;     // the driver says how much memory is free
-    bool fast_dots = false;  // it has an instruction for integer dots
 };
 
 // The way to the adapters.

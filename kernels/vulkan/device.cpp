@@ -43,6 +43,7 @@ AdapterFacts usable_facts(const vk::raii::PhysicalDevice& adapter, const VulkanO
         throw Error("device " + options.name + " (" + facts.adapter.name +
                     ") has no integer dot products; without them it computes in fp32");
     facts.features.integer_dots = options.integer_dots;
+    if (options.integer_dots) facts.adapter.features += ", integer dots";
     if (options.plain_matrix_units) {
         facts.features.matrix_units = plain_matrix_units();
         facts.adapter.features += ", " + text_of(facts.features.matrix_units);
@@ -183,7 +184,6 @@ Address VulkanDevice::address_of(const std::byte* exchanged) const {
 void VulkanDevice::reserve_inputs(int64_t capacity) {
     inputs_.ids.reserve(size_t(capacity));
     guarded(description_.name, "making room for inputs", [&] {
-        capacity_ = capacity;
         constexpr int64_t counts = 16;
         step_ = memory_.take(counts + capacity * 4 * (4 + 4), Reach::Written);
         written_.reset();

@@ -66,7 +66,6 @@ class VulkanDevice final : public Device {
     std::vector<Block> exchanged_;
     Block arena_, step_;
     StepAddresses step_addresses_;
-    int64_t capacity_ = 0;
     graph::StepInputs inputs_;                  // what launches are to see,
     std::optional<graph::StepInputs> written_;  // and what they see
 };

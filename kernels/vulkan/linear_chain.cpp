@@ -1,5 +1,7 @@
 #include "kernels/vulkan/linear_chain.h"
 
+#include "kernels/vulkan/runs.h"
+#include "kernels/vulkan/site.h"
 #include "kernels/vulkan/units.h"
 
 namespace tandem::kernels::vulkan {
@@ -7,8 +9,6 @@ namespace tandem::kernels::vulkan {
 namespace {
 
 constexpr uint32_t plus_like = 1, plus_row = 2, gated = 3;
-
-bool is(const Operation& operation, std::string_view op) { return operation.node->op->name == op; }
 
 // True where nothing but the operation `distance` further on reads the result.
 bool read_only_by(const Operation& operation, int distance) {
@@ -30,12 +30,7 @@ graph::Shape row_axes(const Operation& linear) {
     return {w.axes.begin(), w.axes.end() - int64_t(w.columns)};
 }
 
-bool is_dense(const graph::View& view) {
-    int64_t expected = 1;
-    for (size_t i = view.axes.size(); i-- > 0; expected *= view.extents[i])
-        if (view.extents[i] != 1 && view.strides[i] != expected) return false;
-    return true;
-}
+bool is_dense(const graph::View& view) { return lies_together(view, view.axes.size()); }
 
 LinearChain with_addition(std::span<const Operation> ahead) {
     if (ahead.size() < 2 || !is(ahead[1], "add") || !read_only_by(ahead[0], 1)) return {};

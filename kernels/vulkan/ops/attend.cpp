@@ -93,7 +93,7 @@ Dispatch write(const Operand& x, const Operand& cache, bool first, const Site& s
     const uint32_t heads = per_head ? uint32_t(view.extents[1]) : 1;
     const auto length = uint32_t(view.extents.back());
     const uint32_t type = cache_number(cache.view.dtype);
-    const uint32_t block = type == 3 ? 32 : 8;
+    const auto block = uint32_t(planes_of(cache.view.dtype).block);
     const WriteParameters parameters{.count = site.count(view),
                                      .x = site.address(x),
                                      .cache = site.address(cache),
