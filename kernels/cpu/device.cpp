@@ -20,7 +20,7 @@ const cpu::Variant& require_variant(std::string_view name) {
     const cpu::Variant* variant = cpu::find_variant(name);
     if (!variant)
         throw Error("this machine does not run the CPU kernels \"" + std::string(name) +
-                    "\"; there are avx512, avx2 and portable");
+                    "\"; there are amx, avx512, avxvnni, avx2 and portable");
     return *variant;
 }
 
@@ -60,7 +60,9 @@ CpuDevice::CpuDevice(const Options& options)
                     .shares_cores = options.shares_cores};
 }
 
-std::span<const Kernel> CpuDevice::kernels() const { return cpu::claims(); }
+std::span<const Kernel> CpuDevice::kernels() const {
+    return cpu::claims(isa_.place_for_units != nullptr);
+}
 
 const Kernel* CpuDevice::copy() const { return cpu::dense().prepare; }
 

@@ -20,8 +20,7 @@ class CpuDevice final : public Device {
         std::vector<int> cores;     // one thread each
         bool shares_cores = false;  // with another device
         int64_t free_bytes = 0;
-        std::string_view variant =
-            "";  // instruction set: "avx512", "avx2", "portable"; "": the best
+        std::string_view variant = "";  // instruction set (variants.cpp); "": the best
     };
     // Throws Error when the machine does not run the variant.
     explicit CpuDevice(const Options& options);

@@ -19,27 +19,44 @@ int64_t q8_bytes(const graph::View& view) {
     return view.extents[0] * q8_row(columns_of(view), block).bytes;
 }
 
-// Copies row `index` of the first axis, whatever its strides, to dense memory.
-void gather_row(const graph::View& view, int64_t index, float* to) {
-    graph::View row = view;
-    row.data += index * view.strides[0] * 4;
-    row.extents[0] = 1;
-    std::vector<float> values = graph::load(row);
-    std::copy(values.begin(), values.end(), to);
-}
+// The rows of the first axis of a value as dense f32.
+class DenseRows {
+  public:
+    explicit DenseRows(const graph::View& view)
+        : view_(view), dense_(as_rows(view, view.axes.size() - 1).has_value()) {
+        if (!dense_) copy_.resize(size_t(columns_of(view)));
+    }
+    // Good until the next call.
+    const float* row(int64_t index) {
+        const float* at = reinterpret_cast<const float*>(view_.data) + index * view_.strides[0];
+        if (dense_) return at;
+        graph::View row = view_;
+        row.data += index * view_.strides[0] * 4;
+        row.extents[0] = 1;
+        copy_ = graph::load(row);
+        return copy_.data();
+    }
+
+  private:
+    const graph::View view_;
+    const bool dense_;
+    std::vector<float> copy_;
+};
 
 // Calls use(row number, dense f32 row) for this worker's share of the rows.
 template <typename Use>
 void each_dense_row(const graph::View& view, const Site& site, const Worker& worker, Use use) {
-    int64_t first, last, columns = columns_of(view);
+    int64_t first, last;
     worker.share(live_count(view, site.inputs()), first, last);
-    bool dense = as_rows(view, view.axes.size() - 1).has_value();
-    std::vector<float> copy(dense ? 0 : size_t(columns));
-    for (int64_t r = first; r < last; ++r) {
-        const float* row = reinterpret_cast<const float*>(view.data) + r * view.strides[0];
-        if (!dense) gather_row(view, r, copy.data()), row = copy.data();
-        use(r, row);
-    }
+    DenseRows dense(view);
+    for (int64_t r = first; r < last; ++r) use(r, dense.row(r));
+}
+
+int64_t tiles_of(int64_t rows) { return (rows + tile_tokens - 1) / tile_tokens; }
+
+template <int64_t block>
+int64_t q8_tile_bytes(const graph::View& view) {
+    return tiles_of(view.extents[0]) * q8_tile(columns_of(view), block).bytes;
 }
 
 template <int64_t block>
@@ -53,6 +70,43 @@ Task bind_q8(const Launch& launch, const Site& site) {
                               reinterpret_cast<uint8_t*>(to.data) + r * stride);
         });
     };
+}
+
+// Each member makes whole tiles.
+Task bind_tiles(const Launch& launch, const Site& site, const TileForm& form) {
+    graph::View from = site.view(launch.operations[0].inputs[0]);
+    graph::View to = site.view(launch.operations[0].output);
+    return [=](const Worker& worker) {
+        int64_t rows = live_count(from, site.inputs());
+        DenseRows dense(from);
+        int64_t first, last;
+        worker.share(tiles_of(rows), first, last);
+        for (int64_t r = first * tile_tokens; r < last * tile_tokens; ++r)
+            form.place(r < rows ? dense.row(r) : nullptr,
+                       reinterpret_cast<uint8_t*>(to.data) + r / tile_tokens * form.bytes(),
+                       int(r % tile_tokens), worker);
+    };
+}
+
+template <int64_t block>
+Task bind_q8_tiles(const Launch& launch, const Site& site) {
+    return bind_tiles(launch, site,
+                      {.isa = &site.isa,
+                       .block = block,
+                       .columns = columns_of(launch.operations[0].inputs[0].view)});
+}
+
+template <int parts>
+int64_t bf16_bytes(const graph::View& view) {
+    return tiles_of(view.extents[0]) * unit_tile_bytes(columns_of(view), parts);
+}
+
+template <int parts>
+Task bind_bf16(const Launch& launch, const Site& site) {
+    return bind_tiles(launch, site,
+                      {.isa = &site.isa,
+                       .parts = parts,
+                       .columns = columns_of(launch.operations[0].inputs[0].view)});
 }
 
 Task bind_dense(const Launch& launch, const Site& site) {
@@ -75,23 +129,71 @@ extern const CpuKernel prepare_q8_of_32{
     .name = "prepare.q8_of_32", .claim = never, .bind = bind_q8<32>};
 extern const CpuKernel prepare_q8_of_256{
     .name = "prepare.q8_of_256", .claim = never, .bind = bind_q8<256>};
+extern const CpuKernel prepare_q8_of_32_tiles{
+    .name = "prepare.q8_of_32_tiles", .claim = never, .bind = bind_q8_tiles<32>};
+extern const CpuKernel prepare_q8_of_256_tiles{
+    .name = "prepare.q8_of_256_tiles", .claim = never, .bind = bind_q8_tiles<256>};
+extern const CpuKernel prepare_bf16{
+    .name = "prepare.bf16", .claim = never, .bind = bind_bf16<1>, .for_units = true};
+extern const CpuKernel prepare_bf16_pair{
+    .name = "prepare.bf16_pair", .claim = never, .bind = bind_bf16<2>, .for_units = true};
 extern const CpuKernel prepare_dense{.name = "prepare.dense", .claim = never, .bind = bind_dense};
 }  // namespace ops
 
-const Form& q8_of_32() {
-    static const Form form{"q8_of_32", q8_bytes<32>, &claim_of(ops::prepare_q8_of_32)};
-    return form;
+namespace {
+
+// int8 blocks of 32 or 256, in rows or in tiles.
+const Form& q8_form(int64_t block, bool tiles) {
+    static const Form of_32{"q8_of_32", q8_bytes<32>, &claim_of(ops::prepare_q8_of_32)};
+    static const Form of_256{"q8_of_256", q8_bytes<256>, &claim_of(ops::prepare_q8_of_256)};
+    static const Form of_32_tiles{"q8_of_32_tiles", q8_tile_bytes<32>,
+                                  &claim_of(ops::prepare_q8_of_32_tiles)};
+    static const Form of_256_tiles{"q8_of_256_tiles", q8_tile_bytes<256>,
+                                   &claim_of(ops::prepare_q8_of_256_tiles)};
+    if (block == 32) return tiles ? of_32_tiles : of_32;
+    return tiles ? of_256_tiles : of_256;
 }
 
-const Form& q8_of_256() {
-    static const Form form{"q8_of_256", q8_bytes<256>, &claim_of(ops::prepare_q8_of_256)};
-    return form;
-}
+}  // namespace
 
 const Form& dense() {
     static const Form form{"dense", [](const graph::View& view) { return view.elements() * 4; },
                            &claim_of(ops::prepare_dense)};
     return form;
+}
+
+const Form& bf16_form(int parts) {
+    static const Form one{"bf16", bf16_bytes<1>, &claim_of(ops::prepare_bf16)};
+    static const Form two{"bf16_pair", bf16_bytes<2>, &claim_of(ops::prepare_bf16_pair)};
+    return parts == 1 ? one : two;
+}
+
+int64_t TileForm::bytes() const {
+    return parts > 0 ? unit_tile_bytes(columns, parts) : q8_tile(columns, block).bytes;
+}
+
+void TileForm::place(const float* row, uint8_t* tile, int token, const Worker& worker) const {
+    if (parts > 0) return isa->place_for_units(row, columns, parts, tile, token);
+    auto* quantized = reinterpret_cast<uint8_t*>(worker.scratch(q8_row(columns, block).bytes / 4));
+    if (row) isa->quantize(row, columns, block, quantized);
+    isa->place(row ? quantized : nullptr, columns, block, tile, token);
+}
+
+TileForm tile_form_for(const Isa& isa, gguf::DType dtype, int64_t columns) {
+    if (isa.place_for_units) return {.isa = &isa, .parts = unit_parts(dtype), .columns = columns};
+    return {.isa = &isa, .block = form_block(dtype), .columns = columns};
+}
+
+int64_t most_tile_bytes(gguf::DType dtype, int64_t columns) {
+    int64_t block = form_block(dtype);
+    return std::max(unit_tile_bytes(columns, unit_parts(dtype)),
+                    block > 0 ? q8_tile(columns, block).bytes : 0);
+}
+
+int unit_parts(gguf::DType dtype) {
+    // bf16 has 8 bits of a number, F16 11.
+    if (dtype == gguf::DType::F32) return 0;
+    return dtype == gguf::DType::F16 ? 2 : 1;
 }
 
 int64_t form_block(gguf::DType dtype) {
@@ -100,14 +202,9 @@ int64_t form_block(gguf::DType dtype) {
 }
 
 const Form* form_for(gguf::DType dtype, const graph::View& x) {
-    switch (form_block(dtype)) {
-        case 32:
-            return &q8_of_32();
-        case 256:
-            return &q8_of_256();
-        default:
-            return as_rows(x, x.axes.size() - 1) ? nullptr : &dense();
-    }
+    int64_t block = form_block(dtype);
+    if (block > 0) return &q8_form(block, in_tiles(x));
+    return as_rows(x, x.axes.size() - 1) ? nullptr : &dense();
 }
 
 }  // namespace tandem::kernels::cpu

@@ -27,14 +27,34 @@ constexpr Q8Row q8_row(int64_t columns, int64_t block) {
     return row;
 }
 
+// The same of 16 tokens together, for products with many tokens: codes int8[columns / 32][16][32],
+// and of the other arrays each element with those of the 16 tokens side by side. Tokens that are
+// not there are zeros.
+inline constexpr int tile_tokens = 16;
+constexpr Q8Row q8_tile(int64_t columns, int64_t block) {
+    const Q8Row row = q8_row(columns, block);
+    return {.scales = tile_tokens * row.scales,
+            .sums16 = tile_tokens * row.sums16,
+            .real_sums16 = tile_tokens * row.real_sums16,
+            .sums32 = tile_tokens * row.sums32,
+            .real_sums32 = tile_tokens * row.real_sums32,
+            .bytes = tile_tokens * row.bytes};
+}
+
+// 16 tokens for matrix units: bf16[columns / 32][16][32], columns filled up with zeros. A second
+// part holds what rounding took from the first, as bf16 again.
+constexpr int64_t unit_tile_bytes(int64_t columns, int parts) {
+    return parts * (columns + 31) / 32 * 32 * tile_tokens * 2;
+}
+
 // y = W x for groups [first_group, last_group) of W's rows and some tokens. W is packed: `lanes`
 // rows interleaved (packing.h).
 struct Product {
     const uint8_t* matrix = nullptr;
     int64_t rows = 0, columns = 0;
     int64_t first_group = 0, last_group = 0;
-    const uint8_t* x = nullptr;  // f32 rows or Q8Rows
-    int64_t x_stride = 0;        // bytes
+    const uint8_t* x = nullptr;  // f32 rows or Q8Rows; tiles of 16 tokens
+    int64_t x_stride = 0;        // bytes, of a row or of a tile
     int64_t tokens = 0;
     const int32_t* x_rows = nullptr;  // which row of x each token has; null: its own number
     float* y = nullptr;
@@ -42,12 +62,22 @@ struct Product {
     const int32_t* y_rows = nullptr;  // likewise
     // Null: y is set. Else y += weight of the token * result.
     const float* weights = nullptr;
+    bool add = false;            // y += result
+    uint8_t* scratch = nullptr;  // product_scratch() bytes, aligned to 64, where x is in tiles
 };
 
 struct Matrix {
     int64_t block = 0;  // of the activation's form; 0: f32 rows
-    void (*multiply)(const Product& product) = nullptr;
+    void (*multiply_rows)(const Product& product) = nullptr;
+    // Of Q8Tiles, and of tiles for matrix units; null: none.
+    void (*multiply_tiles)(const Product& product) = nullptr;
+    void (*multiply_units)(const Product& product) = nullptr;
 };
+// Room for two groups of at most 16 unpacked rows: bytes and scales of all columns, or two parts of
+// some columns; and for results.
+constexpr int64_t product_scratch(int64_t columns) {
+    return 2 * (16 * columns + 2 * 64 * (columns / 16)) + (264 << 10);
+}
 
 // A cache of one kv head: rows of cells, the row of a position in cell position % cells.
 struct CacheHead {
@@ -110,11 +140,18 @@ constexpr int64_t delta_scratch(int64_t rows, int64_t length) {
            16;
 }
 
+// Puts a row in place `token` of a tile for matrix units; null: zeros.
+using PlaceForUnits = void(const float* row, int64_t columns, int parts, uint8_t* tile, int token);
+
 struct Isa {
     int lanes = 0;
     // The matrix kernels of a type (gguf::DType); null where there are none.
     const Matrix* (*matrix)(int dtype) = nullptr;
     void (*quantize)(const float* x, int64_t columns, int64_t block, uint8_t* row) = nullptr;
+    // Puts a row in place `token` of a Q8Tile; null: zeros.
+    void (*place)(const uint8_t* row, int64_t columns, int64_t block, uint8_t* tile,
+                  int token) = nullptr;
+    PlaceForUnits* place_for_units = nullptr;  // null: there are no matrix units
     void (*attend)(const Attention& attention) = nullptr;
     void (*delta_step)(const DeltaStep& step) = nullptr;
     void (*delta_chunk)(const DeltaChunk& chunk) = nullptr;

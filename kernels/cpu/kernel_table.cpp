@@ -6,14 +6,16 @@
 namespace tandem::kernels::cpu {
 
 namespace ops {
-extern const CpuKernel linear_packed, linear_any, embed, pair, any_pair, glu, maps, rms_norm,
-    l2_norm, rope, attend, short_conv, delta_net, moe_ffn, expert_bias, router, select_rows,
-    reference, prepare_q8_of_32, prepare_q8_of_256, prepare_dense;
+extern const CpuKernel linear_units, linear_packed, linear_any, embed, pair, any_pair, glu, maps,
+    rms_norm, l2_norm, rope, attend, short_conv, delta_net, moe_ffn, expert_bias, router,
+    select_rows, reference, prepare_q8_of_32, prepare_q8_of_256, prepare_q8_of_32_tiles,
+    prepare_q8_of_256_tiles, prepare_bf16, prepare_bf16_pair, prepare_dense;
 }
 
 namespace {
 
 constexpr const CpuKernel* table[] = {
+    &ops::linear_units,
     &ops::linear_packed,
     &ops::linear_any,
     &ops::embed,
@@ -34,6 +36,10 @@ constexpr const CpuKernel* table[] = {
     &ops::reference,
     &ops::prepare_q8_of_32,
     &ops::prepare_q8_of_256,
+    &ops::prepare_q8_of_32_tiles,
+    &ops::prepare_q8_of_256_tiles,
+    &ops::prepare_bf16,
+    &ops::prepare_bf16_pair,
     &ops::prepare_dense,
 };
 
@@ -48,19 +54,25 @@ std::vector<Kernel> as_claims() {
     return all;
 }
 
+std::vector<Kernel> without_units(std::vector<Kernel> all) {
+    std::erase_if(all,
+                  [](const Kernel& kernel) { return table[size_t(kernel.number)]->for_units; });
+    return all;
+}
+
 }  // namespace
 
 std::span<const CpuKernel* const> kernel_table() { return table; }
 
-std::span<const Kernel> claims() {
-    static const std::vector<Kernel> all = as_claims();
-    return all;
+std::span<const Kernel> claims(bool units) {
+    static const std::vector<Kernel> all = as_claims(), plain = without_units(all);
+    return units ? all : plain;
 }
 
 const Kernel& claim_of(const CpuKernel& kernel) {
     size_t number = 0;
     while (table[number] != &kernel) ++number;
-    return claims()[number];
+    return claims(true)[number];
 }
 
 }  // namespace tandem::kernels::cpu

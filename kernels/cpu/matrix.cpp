@@ -37,12 +37,36 @@ void HeldMatrix::row(int64_t matrix, int64_t row, float* values, const Worker& w
     gguf::decode_row(dtype, from, {values, size_t(columns)});
 }
 
-void multiply(const HeldMatrix& held, const Isa& isa, int64_t matrix, Product product,
-              const Worker& worker) {
+uint8_t* product_memory(int64_t columns, const Worker& worker) {
+    constexpr int64_t line = 64;
+    auto* memory =
+        reinterpret_cast<uint8_t*>(worker.scratch((product_scratch(columns) + line) / 4));
+    return memory + (line - reinterpret_cast<uintptr_t>(memory) % line) % line;
+}
+
+namespace {
+
+void describe(const HeldMatrix& held, int64_t matrix, Product& product) {
     product.matrix = reinterpret_cast<const uint8_t*>(held.data + matrix * held.matrix_bytes());
     product.rows = held.rows;
     product.columns = held.columns;
-    if (held.packed) return isa.matrix(int(held.dtype))->multiply(product);
+}
+
+}  // namespace
+
+void multiply_tiles(const HeldMatrix& held, const TileForm& form, int64_t matrix, Product product,
+                    const Worker& worker) {
+    describe(held, matrix, product);
+    product.x_stride = form.bytes();
+    product.scratch = product_memory(held.columns, worker);
+    const Matrix& kernel = *form.isa->matrix(int(held.dtype));
+    (form.parts > 0 ? kernel.multiply_units : kernel.multiply_tiles)(product);
+}
+
+void multiply(const HeldMatrix& held, const Isa& isa, int64_t matrix, Product product,
+              const Worker& worker) {
+    describe(held, matrix, product);
+    if (held.packed) return isa.matrix(int(held.dtype))->multiply_rows(product);
     std::vector<float> values(size_t(held.columns));
     int64_t last = std::min(product.last_group * held.lanes, held.rows);
     for (int64_t row = product.first_group * held.lanes; row < last; ++row) {

@@ -1,6 +1,7 @@
 // A weight of a launch as the CPU holds it: packed groups, or stored rows.
 #pragma once
 
+#include "kernels/cpu/forms.h"
 #include "kernels/cpu/site.h"
 
 namespace tandem::kernels::cpu {
@@ -21,9 +22,15 @@ struct HeldMatrix {
 // `stacked`: the first row axis counts matrices.
 HeldMatrix held_matrix(const Operand& operand, const Site& site, bool stacked);
 
+// Working memory for products whose operand is in tiles.
+uint8_t* product_memory(int64_t columns, const Worker& worker);
+
 // The product of one matrix of the stack: by the variant's kernel where it is packed, else a
 // decoded row at a time with f32 rows of x. Fills in what `product` does not say of the matrix.
 void multiply(const HeldMatrix& held, const Isa& isa, int64_t matrix, Product product,
               const Worker& worker);
+// The same of a packed matrix with x in tiles.
+void multiply_tiles(const HeldMatrix& held, const TileForm& form, int64_t matrix, Product product,
+                    const Worker& worker);
 
 }  // namespace tandem::kernels::cpu

@@ -32,11 +32,12 @@ struct CpuKernel {
     Task (*bind)(const Launch& launch, const Site& site) = nullptr;
     const Form* (*form)(const Operation& operation, size_t input) = nullptr;
     int64_t (*scratch_bytes)(std::span<const Operation> claimed) = nullptr;
+    bool for_units = false;  // only where there are matrix units
 };
 
-// The table in order of preference, the same as the planner sees it, and one kernel's entry there.
+// The table in order of preference; what of it the planner sees; one kernel's entry there.
 std::span<const CpuKernel* const> kernel_table();
-std::span<const Kernel> claims();
+std::span<const Kernel> claims(bool units);
 const Kernel& claim_of(const CpuKernel& kernel);
 
 // Claims one operation of the op of that name.

@@ -1,8 +1,22 @@
 #include "kernels/cpu/isa.h"
 
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+#if defined(__linux__)
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
+
 namespace tandem::kernels::cpu {
 
+namespace amx {
+const Isa& isa();
+}
 namespace avx512 {
+const Isa& isa();
+}
+namespace avxvnni {
 const Isa& isa();
 }
 namespace avx2 {
@@ -14,16 +28,41 @@ const Isa& isa();
 
 namespace {
 
+#if defined(__x86_64__)
+bool has_avx512() {
+    return __builtin_cpu_supports("avx512vnni") && __builtin_cpu_supports("avx512bw") &&
+           __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+}
+
+bool has_avx2() { return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"); }
+
+bool has_avx_vnni() {
+    constexpr uint32_t avx_vnni = 1u << 4;  // leaf 7, part 1, eax
+    uint32_t a, b, c, d;
+    return __get_cpuid_count(7, 1, &a, &b, &c, &d) && (a & avx_vnni);
+}
+
+// Matrix units, which the system must be asked for: their registers are large.
+bool has_amx() {
+    constexpr uint32_t amx_bf16 = 1u << 22, amx_tile = 1u << 24;  // leaf 7, edx
+    uint32_t a, b, c, d;
+    if (!__get_cpuid_count(7, 0, &a, &b, &c, &d)) return false;
+    if (!(d & amx_tile) || !(d & amx_bf16)) return false;
+#if defined(__linux__)
+    constexpr long request_permission = 0x1023, tile_data = 18;
+    return syscall(SYS_arch_prctl, request_permission, tile_data) == 0;
+#else
+    return false;
+#endif
+}
+#endif
+
 constexpr Variant variants[] = {
 #if defined(__x86_64__)
-    {"avx512",
-     [] {
-         return __builtin_cpu_supports("avx512vnni") && __builtin_cpu_supports("avx512bw") &&
-                __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
-     },
-     avx512::isa},
-    {"avx2", [] { return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"); },
-     avx2::isa},
+    {"amx", [] { return has_avx512() && has_amx(); }, amx::isa},
+    {"avx512", has_avx512, avx512::isa},
+    {"avxvnni", [] { return has_avx2() && has_avx_vnni(); }, avxvnni::isa},
+    {"avx2", has_avx2, avx2::isa},
 #endif
     {"portable", [] { return true; }, portable::isa},
 };

@@ -11,7 +11,7 @@ struct AdapterFacts {
     VulkanAdapter adapter;
     Features features;
     uint32_t queue_family = 0;
-    bool budget = false;     // the driver says how much memory is free
+    bool budget = false;  // the driver says how much memory is free
 };
 
 // The way to the adapters.

@@ -1,7 +1,8 @@
 // Matrix kernels of the types with blocks of 256 elements: the K-quants and IQ4_XS. Packed blocks
 // hold their fields one after another, each interleaved over the rows (packing.cpp).
 #include "kernels/cpu/isa/kernels.h"
-#include "kernels/cpu/isa/matrix.h"
+#include "kernels/cpu/isa/panel_amx.h"
+#include "kernels/cpu/isa/panel_dots.h"
 
 namespace tandem::kernels::cpu::TANDEM_ISA {
 
@@ -41,6 +42,7 @@ struct SixBits {
 };
 
 struct Q2_K {
+    using Scales = ScaleMin16;
     static constexpr int block = 256, bytes = 84, zero = 0;
     static constexpr bool is_signed = false;
     // scales u8[16], codes 2 bits [64], d, dmin
@@ -67,6 +69,7 @@ struct Q2_K {
 };
 
 struct Q3_K {
+    using Scales = Scale16;
     static constexpr int block = 256, bytes = 110, zero = 4;
     static constexpr bool is_signed = false;
     // high bits [32], codes 2 bits [64], scales 6 bits [12], d
@@ -97,6 +100,7 @@ struct Q3_K {
 };
 
 struct Q4_K {
+    using Scales = ScaleMin;
     static constexpr int block = 256, bytes = 144, zero = 0;
     static constexpr bool is_signed = false;
     // d, dmin, scales and minima [12], codes 4 bits [128]
@@ -118,6 +122,7 @@ struct Q4_K {
 };
 
 struct Q5_K {
+    using Scales = ScaleMin;
     static constexpr int block = 256, bytes = 176, zero = 0;
     static constexpr bool is_signed = false;
     // d, dmin, scales and minima [12], high bits [32], codes 4 bits [128]
@@ -142,6 +147,7 @@ struct Q5_K {
 };
 
 struct Q6_K {
+    using Scales = Scale16;
     static constexpr int block = 256, bytes = 210, zero = 32;
     static constexpr bool is_signed = false;
     // low 4 bits [128], high 2 bits [64], scales s8[16], d
@@ -172,6 +178,7 @@ struct Q6_K {
 };
 
 struct IQ4_XS {
+    using Scales = Scale;
     static constexpr int block = 256, bytes = 136, zero = 0;
     static constexpr bool is_signed = true;
     // d, high 2 bits of the scales u16, low 4 bits [4], codes [128]
@@ -198,11 +205,12 @@ struct IQ4_XS {
 
 }  // namespace
 
-extern const Matrix q2_k{256, multiply<Q2_K>};
-extern const Matrix q3_k{256, multiply<Q3_K>};
-extern const Matrix q4_k{256, multiply<Q4_K>};
-extern const Matrix q5_k{256, multiply<Q5_K>};
-extern const Matrix q6_k{256, multiply<Q6_K>};
-extern const Matrix iq4_xs{256, multiply<IQ4_XS>};
+extern const Matrix q2_k{256, multiply<Q2_K>, multiply_tiles<Q2_K>, multiply_units<Q2_K, 1>};
+extern const Matrix q3_k{256, multiply<Q3_K>, multiply_tiles<Q3_K>, multiply_units<Q3_K, 1>};
+extern const Matrix q4_k{256, multiply<Q4_K>, multiply_tiles<Q4_K>, multiply_units<Q4_K, 1>};
+extern const Matrix q5_k{256, multiply<Q5_K>, multiply_tiles<Q5_K>, multiply_units<Q5_K, 1>};
+extern const Matrix q6_k{256, multiply<Q6_K>, multiply_tiles<Q6_K>, multiply_units<Q6_K, 1>};
+extern const Matrix iq4_xs{256, multiply<IQ4_XS>, multiply_tiles<IQ4_XS>,
+                           multiply_units<IQ4_XS, 1>};
 
 }  // namespace tandem::kernels::cpu::TANDEM_ISA

@@ -1,7 +1,8 @@
 // Matrix kernels of the types with blocks of 32 elements. Packed blocks hold their fields one after
 // another, each interleaved over the rows (packing.cpp).
 #include "kernels/cpu/isa/kernels.h"
-#include "kernels/cpu/isa/matrix.h"
+#include "kernels/cpu/isa/panel_amx.h"
+#include "kernels/cpu/isa/panel_dots.h"
 
 namespace tandem::kernels::cpu::TANDEM_ISA {
 
@@ -29,6 +30,7 @@ namespace {
 }
 
 struct Q4_0 {
+    using Scales = Scale;
     static constexpr int block = 32, bytes = 18, zero = 8;
     static constexpr bool is_signed = false;
     template <typename Visit>
@@ -40,6 +42,7 @@ struct Q4_0 {
 };
 
 struct Q4_1 {
+    using Scales = ScaleMin;
     static constexpr int block = 32, bytes = 20, zero = 0;
     static constexpr bool is_signed = false;
     template <typename Visit>
@@ -51,6 +54,7 @@ struct Q4_1 {
 };
 
 struct Q5_0 {
+    using Scales = Scale;
     static constexpr int block = 32, bytes = 22, zero = 16;
     static constexpr bool is_signed = false;
     template <typename Visit>
@@ -63,6 +67,7 @@ struct Q5_0 {
 };
 
 struct Q5_1 {
+    using Scales = ScaleMin;
     static constexpr int block = 32, bytes = 24, zero = 0;
     static constexpr bool is_signed = false;
     template <typename Visit>
@@ -75,6 +80,7 @@ struct Q5_1 {
 };
 
 struct Q8_0 {
+    using Scales = Scale;
     static constexpr int block = 32, bytes = 34, zero = 0;
     static constexpr bool is_signed = true;
     template <typename Visit>
@@ -86,6 +92,7 @@ struct Q8_0 {
 };
 
 struct IQ4_NL {
+    using Scales = Scale;
     static constexpr int block = 32, bytes = 18, zero = 0;
     static constexpr bool is_signed = true;
     template <typename Visit>
@@ -99,6 +106,7 @@ struct IQ4_NL {
 };
 
 struct MXFP4 {
+    using Scales = Scale;
     static constexpr int block = 32, bytes = 17, zero = 12;
     static constexpr bool is_signed = false;
     template <typename Visit>
@@ -120,12 +128,12 @@ struct MXFP4 {
 
 }  // namespace
 
-extern const Matrix q4_0{32, multiply<Q4_0>};
-extern const Matrix q4_1{32, multiply<Q4_1>};
-extern const Matrix q5_0{32, multiply<Q5_0>};
-extern const Matrix q5_1{32, multiply<Q5_1>};
-extern const Matrix q8_0{32, multiply<Q8_0>};
-extern const Matrix iq4_nl{32, multiply<IQ4_NL>};
-extern const Matrix mxfp4{32, multiply<MXFP4>};
+extern const Matrix q4_0{32, multiply<Q4_0>, multiply_tiles<Q4_0>, multiply_units<Q4_0, 1>};
+extern const Matrix q4_1{32, multiply<Q4_1>, multiply_tiles<Q4_1>, multiply_units<Q4_1, 1>};
+extern const Matrix q5_0{32, multiply<Q5_0>, multiply_tiles<Q5_0>, multiply_units<Q5_0, 1>};
+extern const Matrix q5_1{32, multiply<Q5_1>, multiply_tiles<Q5_1>, multiply_units<Q5_1, 1>};
+extern const Matrix q8_0{32, multiply<Q8_0>, multiply_tiles<Q8_0>, multiply_units<Q8_0, 1>};
+extern const Matrix iq4_nl{32, multiply<IQ4_NL>, multiply_tiles<IQ4_NL>, multiply_units<IQ4_NL, 1>};
+extern const Matrix mxfp4{32, multiply<MXFP4>, multiply_tiles<MXFP4>, multiply_units<MXFP4, 1>};
 
 }  // namespace tandem::kernels::cpu::TANDEM_ISA

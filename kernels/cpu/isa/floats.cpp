@@ -1,23 +1,57 @@
 // Matrix kernels of the floating point types: one fused multiply-add per element and token. Packed
 // groups hold element k of all rows side by side.
 #include "kernels/cpu/isa/kernels.h"
-#include "kernels/cpu/isa/matrix.h"
+#include "kernels/cpu/isa/panel_amx.h"
 
 namespace tandem::kernels::cpu::TANDEM_ISA {
 
 namespace {
 
+#if defined(__AMX_BF16__)
+// Calls visit(offset in the panel, even, odd) for each two columns of a group, with zeros up to a
+// multiple of 32.
+template <class Type, typename Visit>
+inline void each_pair(const uint8_t* group, int64_t first, int64_t last, Visit visit) {
+    constexpr int64_t column = Type::bytes * lanes;
+    int64_t at = 0;
+    for (int64_t k = first; k < (last + 31) / 32 * 32; k += 2, at += 4 * lanes) {
+        const uint8_t* p = group + k * column;
+        if (k < last) __builtin_prefetch(p + stream_ahead);
+        visit(at, k < last ? Type::get(p) : zero(), k + 1 < last ? Type::get(p + column) : zero());
+    }
+}
+#endif
+
 struct Single {
-    static constexpr int bytes = 4;
+    static constexpr int block = 1, bytes = 4;
     static F get(const uint8_t* p) { return load_f32(p); }
 };
 struct Half {
-    static constexpr int bytes = 2;
+    static constexpr int block = 1, bytes = 2;
     static F get(const uint8_t* p) { return load_f16(p); }
+#if defined(__AMX_BF16__)
+    // The bits that bf16 has no room for go to the rest.
+    static void unpack(const uint8_t* group, int64_t first, int64_t last, uint8_t* panel,
+                       uint8_t* rest) {
+        each_pair<Half>(group, first, last, [&](int64_t at, F even, F odd) {
+            const I pair = pair_bf16(even, odd);
+            store(panel + at, pair);
+            store(rest + at, pair_rest(even, odd, pair));
+        });
+    }
+#endif
 };
 struct Brain {
-    static constexpr int bytes = 2;
+    static constexpr int block = 1, bytes = 2;
     static F get(const uint8_t* p) { return load_bf16(p); }
+#if defined(__AMX_BF16__)
+    static void unpack(const uint8_t* group, int64_t first, int64_t last, uint8_t* panel,
+                       uint8_t*) {
+        each_pair<Brain>(group, first, last, [&](int64_t at, F even, F odd) {
+            store(panel + at, pair_bf16(even, odd));
+        });
+    }
+#endif
 };
 
 template <class Type, int T>
@@ -29,7 +63,8 @@ inline void float_tile(const uint8_t* weights, int64_t columns, const uint8_t* c
     int64_t k = 0;
     for (; k + 2 <= columns; k += 2) {
         const uint8_t* p = weights + k * Type::bytes * lanes;
-        __builtin_prefetch(p + 4096);
+        __builtin_prefetch(p + stream_ahead);
+        if constexpr (2 * Type::bytes * lanes > 64) __builtin_prefetch(p + stream_ahead + 64);
         F first = Type::get(p), second = Type::get(p + Type::bytes * lanes);
         for (int t = 0; t < T; ++t) {
             const float* a = reinterpret_cast<const float*>(x[t]) + k;
@@ -60,7 +95,7 @@ void multiply_floats(const Product& product) {
 }  // namespace
 
 extern const Matrix f32{0, multiply_floats<Single>};
-extern const Matrix f16{0, multiply_floats<Half>};
-extern const Matrix bf16{0, multiply_floats<Brain>};
+extern const Matrix f16{0, multiply_floats<Half>, nullptr, multiply_units<Half, 2>};
+extern const Matrix bf16{0, multiply_floats<Brain>, nullptr, multiply_units<Brain, 1>};
 
 }  // namespace tandem::kernels::cpu::TANDEM_ISA

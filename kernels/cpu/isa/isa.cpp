@@ -51,24 +51,26 @@ const Matrix* matrix(int dtype) {
 }  // namespace
 
 const Isa& isa() {
-    static constexpr Isa table{.lanes = lanes,
-                               .matrix = matrix,
-                               .quantize = quantize,
-                               .attend = attend,
-                               .delta_step = delta_step,
-                               .delta_chunk = delta_chunk,
-                               .rms_norm = rms_norm,
-                               .add = add_arrays,
-                               .mul = mul_arrays,
-                               .silu_mul = silu_mul,
-                               .gelu_mul = gelu_mul,
-                               .clamped_swiglu = clamped_swiglu,
-                               .softmax = softmax,
-                               .add_scaled = add_scaled,
-                               .dot = dot_arrays,
-                               .stream = stream,
-                               .integer_work = integer_work,
-                               .integer_products = integer_products};
+    static const Isa table{.lanes = lanes,
+                           .matrix = matrix,
+                           .quantize = quantize,
+                           .place = place,
+                           .place_for_units = place_for_units,
+                           .attend = attend,
+                           .delta_step = delta_step,
+                           .delta_chunk = delta_chunk,
+                           .rms_norm = rms_norm,
+                           .add = add_arrays,
+                           .mul = mul_arrays,
+                           .silu_mul = silu_mul,
+                           .gelu_mul = gelu_mul,
+                           .clamped_swiglu = clamped_swiglu,
+                           .softmax = softmax,
+                           .add_scaled = add_scaled,
+                           .dot = dot_arrays,
+                           .stream = stream,
+                           .integer_work = integer_work,
+                           .integer_products = integer_products};
     return table;
 }
 

@@ -14,6 +14,8 @@ extern const Matrix q4_0, q4_1, q5_0, q5_1, q8_0, iq4_nl, mxfp4;
 extern const Matrix q2_k, q3_k, q4_k, q5_k, q6_k, iq4_xs;
 
 void quantize(const float* x, int64_t columns, int64_t block, uint8_t* row);
+void place(const uint8_t* row, int64_t columns, int64_t block, uint8_t* tile, int token);
+extern PlaceForUnits* const place_for_units;
 void attend(const Attention& attention);
 void delta_step(const DeltaStep& step);
 void delta_chunk(const DeltaChunk& chunk);

@@ -14,10 +14,11 @@
 //     bytes       of a packed block of one row
 //     zero        what a code of 0.0 is; 0 for types with a minimum of their own
 //     is_signed   codes went through biased()
+//     Scales      of each group: how results become values
 //     groups(p, visit)   calls visit(group, codes[8], Scales) for each 32 elements of a block
 //
-// and Scales says how results become values: `per16` has two scales per group, `has_min` adds
-// -minimum * sum of the activation.
+// Of Scales, those with `per16` have two per group, those with `has_min` add -minimum * sum of the
+// activation.
 #pragma once
 
 #include <type_traits>
@@ -44,6 +45,17 @@ struct ScaleMin16 {
     F scale[2], min[2];
 };
 
+// How far in front of its use memory is asked for, in bytes.
+constexpr int64_t stream_ahead = 4096;
+
+// Asks for as much as 32 elements of all rows take.
+template <class Type>
+[[gnu::always_inline]] inline void prefetch_group(const uint8_t* block, int g) {
+    constexpr int bytes = Type::bytes * lanes, groups = Type::block / 32;
+    for (int line = g * bytes / groups / 64; line < (g + 1) * bytes / groups / 64; ++line)
+        __builtin_prefetch(block + stream_ahead + 64 * line);
+}
+
 // Quads [first, last) of a group for one token.
 template <class Type>
 [[gnu::always_inline]] inline I dot_quads(const I (&codes)[8], const int8_t* a, int first, int last,
@@ -54,7 +66,7 @@ template <class Type>
     return sum;
 }
 
-// One packed group of rows, T tokens.
+// A few tokens: one packed group of rows, T tokens, codes unpacked in registers.
 template <class Type, int T>
 inline void tile(const uint8_t* weights, int64_t columns, const uint8_t* const (&x)[T], F (&y)[T]) {
     constexpr int zero_code = Type::zero + (Type::is_signed ? signed_bias : 0);
@@ -63,12 +75,12 @@ inline void tile(const uint8_t* weights, int64_t columns, const uint8_t* const (
     for (int t = 0; t < T; ++t) y[t] = zero();
     for (int64_t b = 0; b < columns / Type::block; ++b) {
         const uint8_t* p = weights + b * Type::bytes * lanes;
-        __builtin_prefetch(p + 4096);
         F part[T];
         for (int t = 0; t < T; ++t) part[t] = zero();
         Type::groups(p, [&](int g, const I(&codes)[8], const auto& s) [[gnu::always_inline]] {
             using S = std::remove_cvref_t<decltype(s)>;
             const int64_t at = b * (Type::block / 32) + g;  // of the 32 elements, in the row
+            prefetch_group<Type>(p, g);
             for (int t = 0; t < T; ++t) {
                 const int8_t* a = reinterpret_cast<const int8_t*>(x[t]) + 32 * at;
                 auto sums = [&](int64_t offset) {
@@ -77,33 +89,31 @@ inline void tile(const uint8_t* weights, int64_t columns, const uint8_t* const (
                 auto real_sums = [&](int64_t offset) {
                     return reinterpret_cast<const float*>(x[t] + offset);
                 };
+                F& total = wide ? part[t] : y[t];
                 if constexpr (S::per16) {
                     for (int h = 0; h < 2; ++h) {
                         I start = splat(zero_code ? -zero_code * sums(row.sums16)[2 * at + h] : 0);
                         I product = dot_quads<Type>(codes, a, 4 * h, 4 * h + 4, start);
-                        part[t] = fma(to_float(product), s.scale[h], part[t]);
+                        total = fma(to_float(product), s.scale[h], total);
                         if constexpr (S::has_min)
-                            part[t] = fma(s.min[h], splat(real_sums(row.real_sums16)[2 * at + h]),
-                                          part[t]);
+                            total =
+                                fma(s.min[h], splat(real_sums(row.real_sums16)[2 * at + h]), total);
                     }
                 } else {
                     I start = splat(zero_code ? -zero_code * sums(row.sums32)[at] : 0);
                     I product = dot_quads<Type>(codes, a, 0, 8, start);
                     F scale = s.scale;
                     if constexpr (!wide) scale = mul(scale, splat(real_sums(row.scales)[at]));
-                    part[t] = fma(to_float(product), scale, part[t]);
+                    total = fma(to_float(product), scale, total);
                     if constexpr (S::has_min)
-                        part[t] = fma(s.min, splat(real_sums(row.real_sums32)[at]), part[t]);
+                        total = fma(s.min, splat(real_sums(row.real_sums32)[at]), total);
                 }
             }
         });
-        for (int t = 0; t < T; ++t) {
-            if constexpr (wide)
+        if constexpr (wide)
+            for (int t = 0; t < T; ++t)
                 y[t] =
                     fma(part[t], splat(reinterpret_cast<const float*>(x[t] + row.scales)[b]), y[t]);
-            else
-                y[t] = add(y[t], part[t]);
-        }
     }
 }
 
@@ -114,19 +124,29 @@ inline void put(const Product& product, int64_t group, int64_t token, const F (&
     for (int t = 0; t < T; ++t) {
         int64_t to = product.y_rows ? product.y_rows[token + t] : token + t;
         float* y = product.y + to * product.y_stride + row;
-        float result[lanes];
-        if (count >= lanes && !product.weights) {
-            store(y, results[t]);
+        float present[lanes] = {}, result[lanes];
+        float* place = count >= lanes ? y : present;
+        if (place != y)
+            for (int64_t i = 0; i < count; ++i) present[i] = y[i];
+        F value = results[t];
+        if (product.weights)
+            value = fma(value, splat(product.weights[token + t]), load_f32(place));
+        else if (product.add)
+            value = add(load_f32(place), value);
+        if (place == y) {
+            store(y, value);
             continue;
         }
-        if (count >= lanes) {
-            store(y, fma(results[t], splat(product.weights[token + t]), load_f32(y)));
-            continue;
-        }
-        store(result, results[t]);
-        for (int64_t i = 0; i < count; ++i)
-            y[i] = product.weights ? y[i] + product.weights[token + t] * result[i] : result[i];
+        store(result, value);
+        for (int64_t i = 0; i < count; ++i) y[i] = result[i];
     }
+}
+
+// Results of some tokens of a tile for one group of rows, `stride` floats from token to token.
+inline void put_tile(const Product& product, int64_t group, int64_t token, int64_t tokens,
+                     const float* results, int64_t stride) {
+    for (int64_t t = 0; t < tokens; ++t)
+        put<1>(product, group, token + t, {load_f32(results + t * stride)});
 }
 
 // T tokens from `token` on, one packed group.

@@ -24,6 +24,7 @@ using I = __m512i;  // integers: 32-bit lanes, or 4 bytes per lane
 using F = __m512;   // floats
 
 inline I load(const uint8_t* p) { return _mm512_loadu_si512(p); }
+inline void store(uint8_t* p, I a) { _mm512_storeu_si512(p, a); }
 inline I load_u16(const uint8_t* p) {
     return _mm512_cvtepu16_epi32(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)));
 }
@@ -94,6 +95,9 @@ inline F min(F a, F b) { return _mm512_min_ps(a, b); }
 inline F abs(F a) { return _mm512_abs_ps(a); }
 inline I round_to_int(F a) { return _mm512_cvtps_epi32(a); }
 inline void store(float* p, F a) { _mm512_storeu_ps(p, a); }
+inline void store_words(uint8_t* p, I a) {
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), _mm512_cvtepi32_epi16(a));
+}
 inline void store_bytes(int8_t* p, I a) {
     _mm_storeu_si128(reinterpret_cast<__m128i*>(p), _mm512_cvtepi32_epi8(a));
 }
@@ -109,11 +113,16 @@ inline int32_t largest(I a) { return _mm512_reduce_max_epi32(a); }
 #elif defined(__AVX2__)
 
 inline constexpr int lanes = 8;
+#if defined(__AVXVNNI__)
+inline constexpr int signed_bias = 128;
+#else
 inline constexpr int signed_bias = 0;
+#endif
 using I = __m256i;
 using F = __m256;
 
 inline I load(const uint8_t* p) { return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)); }
+inline void store(uint8_t* p, I a) { _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), a); }
 inline I load_u16(const uint8_t* p) {
     return _mm256_cvtepu16_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p)));
 }
@@ -152,6 +161,11 @@ inline I or_where(I a, I bytes, I bits, int value) {
 inline I select_less(I a, I b, I yes, I no) {
     return _mm256_blendv_epi8(no, yes, _mm256_cmpgt_epi32(b, a));
 }
+#if defined(__AVXVNNI__)
+inline I dot(I sum, I codes, I quad) { return _mm256_dpbusd_avx_epi32(sum, codes, quad); }
+inline I dot_signed(I sum, I biased, I quad) { return dot(sum, biased, quad); }
+inline I biased(I bytes) { return _mm256_xor_si256(bytes, _mm256_set1_epi8(char(0x80))); }
+#else
 // The sums of two products stay below 2^15, as codes below 128 are multiplied by signed bytes.
 inline I dot(I sum, I codes, I quad) {
     I pairs = _mm256_maddubs_epi16(codes, quad);
@@ -161,6 +175,7 @@ inline I dot_signed(I sum, I codes, I quad) {
     return dot(sum, _mm256_abs_epi8(codes), _mm256_sign_epi8(quad, codes));
 }
 inline I biased(I bytes) { return bytes; }
+#endif
 
 inline F to_float(I a) { return _mm256_cvtepi32_ps(a); }
 inline F as_float(I a) { return _mm256_castsi256_ps(a); }
@@ -252,6 +267,7 @@ inline I load(const uint8_t* p) {
     std::memcpy(result.lane, p, sizeof result.lane);
     return result;
 }
+inline void store(uint8_t* p, I a) { std::memcpy(p, a.lane, sizeof a.lane); }
 inline I load_u16(const uint8_t* p) {
     return each_lane<I>([&](int i) { return uint32_t(p[2 * i] | p[2 * i + 1] << 8); });
 }

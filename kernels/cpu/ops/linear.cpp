@@ -1,4 +1,5 @@
-// linear on the CPU: packed matrices through the variant's tiles; anything else a row at a time.
+// linear on the CPU: packed matrices through the variant's tiles, for many tokens on matrix units
+// where there are some; anything else a row at a time.
 #include "kernels/cpu/forms.h"
 #include "kernels/cpu/matrix.h"
 #include "kernels/cpu/packing.h"
@@ -18,20 +19,26 @@ bool plain_product(const Operation& operation) {
     return find({w.axes.begin(), w.axes.end()}, x.axes[0]) < 0;
 }
 
-// Several linears in a row that read one value are one launch: the value stays in the cache, and
-// the team meets once.
-size_t claim_packed(std::span<const Operation> ahead) {
+// Several linears in a row that read one value in one form are one launch: the value stays in the
+// cache, and the team meets once.
+template <typename FormOf>
+size_t claim_siblings(std::span<const Operation> ahead, FormOf form_of) {
     size_t count = 0;
     for (const Operation& operation : ahead) {
         if (!plain_product(operation)) break;
         const Operand& weight = operation.inputs[1];
         if (!is_packed(weight.view.dtype, weight.use)) break;
-        if (count > 0 && operation.node->inputs[0].value != ahead[0].node->inputs[0].value) break;
-        if (count > 0 && form_block(weight.view.dtype) != form_block(ahead[0].inputs[1].view.dtype))
-            break;
+        if (form_of(operation) != form_of(ahead[0])) break;
+        if (operation.node->inputs[0].value != ahead[0].node->inputs[0].value) break;
         ++count;
     }
     return count;
+}
+
+size_t claim_packed(std::span<const Operation> ahead) {
+    return claim_siblings(ahead, [](const Operation& operation) {
+        return form_block(operation.inputs[1].view.dtype);
+    });
 }
 
 const Form* form_packed(const Operation& operation, size_t input) {
@@ -39,42 +46,45 @@ const Form* form_packed(const Operation& operation, size_t input) {
                       : nullptr;
 }
 
+int parts_of(const Operation& operation) { return unit_parts(operation.inputs[1].view.dtype); }
+
+size_t claim_units(std::span<const Operation> ahead) {
+    bool many = plain_product(ahead[0]) && in_tiles(ahead[0].inputs[0].view);
+    return many && parts_of(ahead[0]) > 0 ? claim_siblings(ahead, parts_of) : 0;
+}
+
+const Form* form_units(const Operation& operation, size_t input) {
+    return input == 0 ? &bf16_form(parts_of(operation)) : nullptr;
+}
+
 // One of the products of a launch.
 struct Piece {
-    const Matrix* kernel;
+    void (*multiply)(const Product& product);
     Product product;
     graph::View x;
     int64_t groups;
 };
 
-Task bind_packed(const Launch& launch, const Site& site) {
-    std::vector<Piece> pieces;
+Piece piece_of(const Operation& operation, const Site& site) {
+    HeldMatrix matrix = held_matrix(operation.inputs[1], site, false);
+    graph::View x = site.view(operation.inputs[0]);
+    std::optional<Rows> y =
+        as_rows(site.view(operation.output), operation.output.view.axes.size() - 1);
+    return {.product = {.matrix = reinterpret_cast<const uint8_t*>(matrix.data),
+                        .rows = matrix.rows,
+                        .columns = matrix.columns,
+                        .x = reinterpret_cast<const uint8_t*>(x.data),
+                        .y = y->data,
+                        .y_stride = y->stride},
+            .x = x,
+            .groups = matrix.groups()};
+}
+
+// The groups of all pieces together are shared among the team.
+Task run_pieces(std::vector<Piece> pieces, const Site& site) {
     int64_t groups = 0;
-    for (const Operation& operation : launch.operations) {
-        graph::View x = site.view(operation.inputs[0]);
-        HeldMatrix matrix = held_matrix(operation.inputs[1], site, false);
-        std::optional<Rows> y =
-            as_rows(site.view(operation.output), operation.output.view.axes.size() - 1);
-        int64_t block = form_block(matrix.dtype);
-        int64_t dense_stride = matrix.columns * 4;
-        bool as_it_lies = block == 0 && operation.inputs[0].where != Where::Nowhere &&
-                          as_rows(operation.inputs[0].view, x.axes.size() - 1).has_value();
-        pieces.push_back({.kernel = site.isa.matrix(int(matrix.dtype)),
-                          .product = {.matrix = reinterpret_cast<const uint8_t*>(matrix.data),
-                                      .rows = matrix.rows,
-                                      .columns = matrix.columns,
-                                      .x = reinterpret_cast<const uint8_t*>(x.data),
-                                      .x_stride = block        ? q8_row(matrix.columns, block).bytes
-                                                  : as_it_lies ? x.strides[0] * 4
-                                                               : dense_stride,
-                                      .y = y->data,
-                                      .y_stride = y->stride},
-                          .x = x,
-                          .groups = matrix.groups()});
-        groups += matrix.groups();
-    }
-    const graph::StepInputs* inputs = &site.inputs();
-    return [pieces, groups, inputs](const Worker& worker) {
+    for (const Piece& piece : pieces) groups += piece.groups;
+    return [pieces = std::move(pieces), groups, inputs = &site.inputs()](const Worker& worker) {
         int64_t first, last, begin = 0;
         worker.share(groups, first, last);
         for (const Piece& piece : pieces) {
@@ -83,9 +93,40 @@ Task bind_packed(const Launch& launch, const Site& site) {
             product.first_group = std::max<int64_t>(0, first - begin);
             product.last_group = std::min(piece.groups, last - begin);
             begin += piece.groups;
-            if (product.first_group < product.last_group) piece.kernel->multiply(product);
+            if (product.first_group >= product.last_group) continue;
+            if (in_tiles(piece.x)) product.scratch = product_memory(product.columns, worker);
+            piece.multiply(product);
         }
     };
+}
+
+Task bind_packed(const Launch& launch, const Site& site) {
+    std::vector<Piece> pieces;
+    for (const Operation& operation : launch.operations) {
+        Piece piece = piece_of(operation, site);
+        const Matrix& kernel = *site.isa.matrix(int(operation.inputs[1].view.dtype));
+        bool tiles = kernel.block > 0 && in_tiles(piece.x);
+        bool as_it_lies = as_rows(piece.x, piece.x.axes.size() - 1).has_value();
+        int64_t columns = piece.product.columns;
+        piece.multiply = tiles ? kernel.multiply_tiles : kernel.multiply_rows;
+        piece.product.x_stride = tiles              ? q8_tile(columns, kernel.block).bytes
+                                 : kernel.block > 0 ? q8_row(columns, kernel.block).bytes
+                                 : as_it_lies       ? piece.x.strides[0] * 4
+                                                    : columns * 4;
+        pieces.push_back(piece);
+    }
+    return run_pieces(std::move(pieces), site);
+}
+
+Task bind_units(const Launch& launch, const Site& site) {
+    std::vector<Piece> pieces;
+    for (const Operation& operation : launch.operations) {
+        Piece piece = piece_of(operation, site);
+        piece.multiply = site.isa.matrix(int(operation.inputs[1].view.dtype))->multiply_units;
+        piece.product.x_stride = unit_tile_bytes(piece.product.columns, parts_of(operation));
+        pieces.push_back(piece);
+    }
+    return run_pieces(std::move(pieces), site);
 }
 
 // Whatever its shape and type: every row of the weight decoded once, multiplied with all of x.
@@ -176,6 +217,11 @@ Task bind_any(const Launch& launch, const Site& site) {
 
 }  // namespace
 
+extern const CpuKernel linear_units{.name = "linear.units",
+                                    .claim = claim_units,
+                                    .bind = bind_units,
+                                    .form = form_units,
+                                    .for_units = true};
 extern const CpuKernel linear_packed{
     .name = "linear.packed", .claim = claim_packed, .bind = bind_packed, .form = form_packed};
 extern const CpuKernel linear_any{.name = "linear.any", .claim = claim_any, .bind = bind_any};

@@ -1,7 +1,8 @@
 // moe_ffn on the CPU: tokens gathered by expert, each chosen expert run once over all its tokens.
 //
 // A `choice` is one expert for one token; choices are ordered by expert. Three products and what
-// lies between them are phases of one launch, between which the team meets.
+// lies between them are phases of one launch, between which the team meets. Experts with many
+// choices read them in tiles, of which none belongs to two experts; the others read rows.
 #include "graph/ops/moe_ffn.h"
 
 #include "kernels/cpu/forms.h"
@@ -19,11 +20,14 @@ int64_t aligned(int64_t bytes) { return (bytes + 63) / 64 * 64; }
 // Where the launch keeps what, in its scratch memory.
 struct Room {
     int64_t choices = 0, tokens = 0, embd = 0, ffn = 0, experts = 0;
-    int64_t gate_x = 0, up_x = 0;               // inputs in the forms of gate and up
+    bool tiled = false;                         // experts may have many choices
+    int64_t tiles = 0;                          // the most
+    int64_t gate_x = 0, up_x = 0;               // tokens in the forms of gate and up
+    int64_t gate_tiles = 0, up_tiles = 0;       // choices
     int64_t hidden_gate = 0, hidden_up = 0;     // f32 [choices ffn]
-    int64_t hidden = 0;                         // in the form of down
-    int64_t token = 0, weight = 0, offset = 0;  // of each choice; where each expert's begin
-    int64_t expert = 0;                         // of each choice, counted over those held here
+    int64_t hidden = 0, hidden_tiles = 0;       // in the form of down
+    int64_t token = 0, weight = 0, expert = 0;  // of each choice; experts as counted here
+    int64_t offset = 0, tile = 0;               // where the choices and tiles of an expert begin
     int64_t bytes = 0;
 
     explicit Room(const Operation& operation) {
@@ -34,19 +38,28 @@ struct Room {
         choices = tokens * ids.extents[1];
         experts = gate.extents[0];
         ffn = gate.extents[1];
-        gate_x = take(form_bytes(gate.dtype, tokens, embd));
-        up_x = take(form_bytes(operation.inputs[moe_up].view.dtype, tokens, embd));
+        gguf::DType up = operation.inputs[moe_up].view.dtype;
+        gguf::DType down = operation.inputs[moe_down].view.dtype;
+        gate_x = take(row_bytes(gate.dtype, embd) * tokens);
+        up_x = take(row_bytes(up, embd) * tokens);
         hidden_gate = take(choices * ffn * 4);
         hidden_up = take(choices * ffn * 4);
-        hidden = take(form_bytes(operation.inputs[moe_down].view.dtype, choices, ffn));
+        hidden = take(row_bytes(down, ffn) * choices);
         token = take(choices * 4);
         weight = take(choices * 4);
-        offset = take((experts + 1) * 4);
         expert = take(choices * 4);
+        offset = take((experts + 1) * 4);
+        tile = take((experts + 1) * 4);
+        tiled = in_tiles(x);
+        if (!tiled) return;
+        tiles = choices / tile_tokens + std::min(experts, choices / most_tokens_in_rows);
+        gate_tiles = take(most_tile_bytes(gate.dtype, embd) * tiles);
+        up_tiles = take(most_tile_bytes(up, embd) * tiles);
+        hidden_tiles = take(most_tile_bytes(down, ffn) * tiles);
     }
-    static int64_t form_bytes(gguf::DType dtype, int64_t rows, int64_t columns) {
+    static int64_t row_bytes(gguf::DType dtype, int64_t columns) {
         int64_t block = form_block(dtype);
-        return block == 0 ? 0 : rows * q8_row(columns, block).bytes;
+        return block == 0 ? 0 : q8_row(columns, block).bytes;
     }
     int64_t take(int64_t size) {
         int64_t at = bytes;
@@ -86,25 +99,38 @@ struct MoeFfn {
     static int64_t block_read_by(const HeldMatrix& matrix) {
         return matrix.packed ? form_block(matrix.dtype) : 0;
     }
-    bool one_form_for_both() const { return block_read_by(up) == block_read_by(gate); }
+    bool one_form_for_both() const {
+        return block_read_by(up) == block_read_by(gate) &&
+               (!room.tiled || tile_form(up, room.embd) == tile_form(gate, room.embd));
+    }
+    TileForm tile_form(const HeldMatrix& reader, int64_t columns) const {
+        return tile_form_for(site.isa, reader.packed ? reader.dtype : gguf::DType::F32, columns);
+    }
+    int64_t choices_of(int64_t expert) const {
+        auto* offset = at<const int32_t>(room.offset);
+        return offset[expert + 1] - offset[expert];
+    }
+    bool reads_tiles(int64_t expert) const {
+        return room.tiled && choices_of(expert) > most_tokens_in_rows;
+    }
 
     void run(const Worker& worker) const {
         if (worker.index == 0) order_choices();
-        prepare(x, tokens(), gate, room.gate_x, worker);
-        if (!one_form_for_both()) prepare(x, tokens(), up, room.up_x, worker);
         worker.barrier->wait();
-        each_expert([&](int64_t expert, int64_t first, int64_t count) {
-            hidden_product(gate, room.gate_x, room.hidden_gate, expert, first, count, worker);
-            hidden_product(up, one_form_for_both() ? room.gate_x : room.up_x, room.hidden_up,
-                           expert, first, count, worker);
+        bool one = one_form_for_both();
+        prepare(gate, room.gate_x, room.gate_tiles, worker);
+        if (!one) prepare(up, room.up_x, room.up_tiles, worker);
+        worker.barrier->wait();
+        each_expert([&](int64_t expert) {
+            hidden_product(gate, room.gate_x, room.gate_tiles, room.hidden_gate, expert, worker);
+            hidden_product(up, one ? room.gate_x : room.up_x, one ? room.gate_tiles : room.up_tiles,
+                           room.hidden_up, expert, worker);
         });
         worker.barrier->wait();
         activate(worker);
         worker.barrier->wait();
         clear(worker);
-        each_expert([&](int64_t expert, int64_t first, int64_t count) {
-            down_product(expert, first, count, worker);
-        });
+        each_expert([&](int64_t expert) { down_product(expert, worker); });
     }
 
     // Counting sort of the choices that fall to experts held here.
@@ -122,7 +148,14 @@ struct MoeFfn {
         auto held = [&](int64_t e) { return e >= 0 && e < room.experts; };
         for (int64_t i = 0; i < choices; ++i)
             if (held(expert(i))) ++offset[expert(i) + 1];
-        for (int64_t e = 0; e < room.experts; ++e) offset[e + 1] += offset[e];
+        auto* tile = at<int32_t>(room.tile);
+        tile[0] = 0;
+        for (int64_t e = 0; e < room.experts; ++e) {
+            bool many = room.tiled && offset[e + 1] > most_tokens_in_rows;
+            int64_t tiles = many ? (offset[e + 1] + tile_tokens - 1) / tile_tokens : 0;
+            tile[e + 1] = tile[e] + int32_t(tiles);
+            offset[e + 1] += offset[e];
+        }
         std::vector<int32_t> next(offset, offset + room.experts);
         for (int64_t i = 0; i < choices; ++i) {
             if (!held(expert(i))) continue;
@@ -136,34 +169,65 @@ struct MoeFfn {
 
     template <typename Each>
     void each_expert(Each each) const {
-        auto* offset = at<const int32_t>(room.offset);
         for (int64_t e = 0; e < room.experts; ++e)
-            if (offset[e + 1] > offset[e]) each(e, offset[e], offset[e + 1] - offset[e]);
+            if (choices_of(e) > 0) each(e);
     }
 
-    // Rows in the form that a matrix reads; nothing to do for f32.
-    void prepare(const Rows& rows, int64_t count, const HeldMatrix& reader, int64_t to,
-                 const Worker& worker) const {
-        int64_t block = block_read_by(reader);
-        if (block == 0) return;
-        int64_t first, last, bytes = q8_row(rows.length, block).bytes;
-        worker.share(count, first, last);
-        for (int64_t r = first; r < last; ++r)
-            site.isa.quantize(rows.row(r), rows.length, block, at<uint8_t>(to) + r * bytes);
+    // Puts a row in the place of a choice; the last choice of an expert clears the places behind
+    // its own.
+    void place(const TileForm& form, const float* row, int64_t choice, int64_t tiles,
+               const Worker& worker) const {
+        int64_t expert = at<const int32_t>(room.expert)[choice];
+        int64_t rank = choice - at<const int32_t>(room.offset)[expert];
+        int64_t number = at<const int32_t>(room.tile)[expert] + rank / tile_tokens;
+        uint8_t* tile = at<uint8_t>(tiles) + number * form.bytes();
+        int place = int(rank % tile_tokens);
+        form.place(row, tile, place, worker);
+        if (rank + 1 < choices_of(expert)) return;
+        while (++place < tile_tokens) form.place(nullptr, tile, place, worker);
     }
 
-    // gate or up: all tokens of an expert against this worker's groups of its rows.
-    void hidden_product(const HeldMatrix& matrix, int64_t form, int64_t to, int64_t expert,
-                        int64_t first, int64_t count, const Worker& worker) const {
-        Product product{.tokens = count,
-                        .x_rows = at<const int32_t>(room.token) + first,
-                        .y = at<float>(to) + first * room.ffn,
-                        .y_stride = room.ffn};
-        int64_t block = block_read_by(matrix);
-        product.x = block ? at<const uint8_t>(form) : reinterpret_cast<const uint8_t*>(x.data);
-        product.x_stride = block ? q8_row(room.embd, block).bytes : x.stride * 4;
-        worker.share(matrix.groups(), product.first_group, product.last_group);
-        multiply(matrix, site.isa, expert, product, worker);
+    // The tokens in the forms that a matrix reads; nothing to do for f32.
+    void prepare(const HeldMatrix& reader, int64_t to, int64_t tiles, const Worker& worker) const {
+        int64_t first, last, block = block_read_by(reader);
+        bool rows = false;
+        each_expert([&](int64_t expert) { rows = rows || !reads_tiles(expert); });
+        worker.share(tokens(), first, last);
+        for (int64_t r = first; rows && block > 0 && r < last; ++r)
+            site.isa.quantize(x.row(r), x.length, block,
+                              at<uint8_t>(to) + r * q8_row(x.length, block).bytes);
+        const TileForm form = tile_form(reader, room.embd);
+        worker.share(at<const int32_t>(room.offset)[room.experts], first, last);
+        for (int64_t i = first; room.tiled && form && i < last; ++i)
+            if (reads_tiles(at<const int32_t>(room.expert)[i]))
+                place(form, x.row(at<const int32_t>(room.token)[i]), i, tiles, worker);
+    }
+
+    // A product of all choices of an expert and this worker's groups of its rows, whose operand is
+    // in tiles where it has many and the matrix reads them. Else `rows` are its own.
+    void multiply_choices(const HeldMatrix& matrix, int64_t tiles, int64_t expert, Product rows,
+                          const Worker& worker) const {
+        rows.tokens = choices_of(expert);
+        worker.share(matrix.groups(), rows.first_group, rows.last_group);
+        const TileForm form = tile_form(matrix, matrix.columns);
+        if (!form || !reads_tiles(expert)) return multiply(matrix, site.isa, expert, rows, worker);
+        rows.x = at<const uint8_t>(tiles) + at<const int32_t>(room.tile)[expert] * form.bytes();
+        rows.x_rows = nullptr;
+        multiply_tiles(matrix, form, expert, rows, worker);
+    }
+
+    // gate or up.
+    void hidden_product(const HeldMatrix& matrix, int64_t form, int64_t tiles, int64_t to,
+                        int64_t expert, const Worker& worker) const {
+        int64_t first = at<const int32_t>(room.offset)[expert], block = block_read_by(matrix);
+        multiply_choices(
+            matrix, tiles, expert,
+            {.x = block ? at<const uint8_t>(form) : reinterpret_cast<const uint8_t*>(x.data),
+             .x_stride = block ? q8_row(room.embd, block).bytes : x.stride * 4,
+             .x_rows = at<const int32_t>(room.token) + first,
+             .y = at<float>(to) + first * room.ffn,
+             .y_stride = room.ffn},
+            worker);
     }
 
     void scale_and_shift(float* row, const float* scales, const float* biases,
@@ -178,6 +242,7 @@ struct MoeFfn {
         worker.share(choices, first, last);
         int64_t block = block_read_by(down);
         int64_t bytes = block ? q8_row(room.ffn, block).bytes : 0;
+        const TileForm form = tile_form(down, room.ffn);
         for (int64_t i = first; i < last; ++i) {
             float* row = at<float>(room.hidden_gate) + i * room.ffn;
             float* up_row = at<float>(room.hidden_up) + i * room.ffn;
@@ -185,7 +250,9 @@ struct MoeFfn {
             scale_and_shift(row, gate_scale, gate_bias, expert);
             scale_and_shift(up_row, up_scale, up_bias, expert);
             unit(row, up_row, row, room.ffn);
-            if (block)
+            if (form && reads_tiles(expert))
+                place(form, row, i, room.hidden_tiles, worker);
+            else if (block)
                 site.isa.quantize(row, room.ffn, block, at<uint8_t>(room.hidden) + i * bytes);
         }
     }
@@ -200,19 +267,18 @@ struct MoeFfn {
             std::fill(y.row(t) + first, y.row(t) + std::max(first, last), 0.0f);
     }
 
-    void down_product(int64_t expert, int64_t first, int64_t count, const Worker& worker) const {
-        int64_t block = block_read_by(down);
+    void down_product(int64_t expert, const Worker& worker) const {
+        int64_t first = at<const int32_t>(room.offset)[expert], block = block_read_by(down);
         int64_t stride = block ? q8_row(room.ffn, block).bytes : room.ffn * 4;
-        Product product{
-            .x = at<const uint8_t>(block ? room.hidden : room.hidden_gate) + first * stride,
-            .x_stride = stride,
-            .tokens = count,
-            .y = y.data,
-            .y_stride = y.stride,
-            .y_rows = at<const int32_t>(room.token) + first,
-            .weights = at<const float>(room.weight) + first};
-        worker.share(down.groups(), product.first_group, product.last_group);
-        multiply(down, site.isa, expert, product, worker);
+        multiply_choices(
+            down, room.hidden_tiles, expert,
+            {.x = at<const uint8_t>(block ? room.hidden : room.hidden_gate) + first * stride,
+             .x_stride = stride,
+             .y = y.data,
+             .y_stride = y.stride,
+             .y_rows = at<const int32_t>(room.token) + first,
+             .weights = at<const float>(room.weight) + first},
+            worker);
     }
 };
 

@@ -1,0 +1,45 @@
+// Activations as matrix units read them: bf16, and where asked what rounding took as bf16 again.
+#include "kernels/cpu/isa/kernels.h"
+#include "kernels/cpu/isa/simd.h"
+
+namespace tandem::kernels::cpu::TANDEM_ISA {
+
+#if defined(__AMX_BF16__)
+
+namespace {
+
+// 16 numbers to one row of a tile, and to the same row of its second part.
+inline void put_rounded(F x, int parts, uint8_t* to, int64_t part_bytes) {
+    for (int part = 0; part < parts; ++part, to += part_bytes) {
+        const I rounded = shift_right(add(as_int(x), splat(0x8000)), 16);
+        store_words(to, rounded);
+        x = sub(x, as_float(shift_left(rounded, 16)));
+    }
+}
+
+void place_row(const float* row, int64_t columns, int parts, uint8_t* tile, int token) {
+    const int64_t part_bytes = unit_tile_bytes(columns, 1);
+    for (int64_t i = 0; i < columns; i += 32) {
+        uint8_t* to = tile + i * tile_tokens * 2 + 64 * token;
+        float padded[32];
+        const float* x = row ? row + i : padded;
+        if (!row || columns - i < 32) {
+            for (int64_t k = 0; k < 32; ++k) padded[k] = row && i + k < columns ? row[i + k] : 0;
+            x = padded;
+        }
+        put_rounded(load_f32(x), parts, to, part_bytes);
+        put_rounded(load_f32(x + lanes), parts, to + 2 * lanes, part_bytes);
+    }
+}
+
+}  // namespace
+
+PlaceForUnits* const place_for_units = place_row;
+
+#else
+
+PlaceForUnits* const place_for_units = nullptr;
+
+#endif
+
+}  // namespace tandem::kernels::cpu::TANDEM_ISA
