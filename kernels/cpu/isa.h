@@ -84,31 +84,54 @@ struct CacheHead {
     const uint8_t* rows = nullptr;
     int64_t stride = 0;  // bytes between cells
     int64_t cells = 0;
-    int type = 0;        // gguf::DType: F32, F16, BF16, Q8_0
+    int type = 0;        // gguf::DType: F32, F16, BF16, Q8_0, Q4_0
     int64_t length = 0;  // elements of a row
 };
 
-// Attention of some queries of one kv head over the positions of one sequence, as blocks of
-// positions with a running maximum (flash attention, Dao et al. 2022).
+// Attention of some queries of one kv head over a part of the positions of one sequence. The result
+// is that of a part, to be joined with others: what each query sees of the part has weights
+// e^(score - most), whose sum is `total`; `out` is the sum of the values times their weights. A
+// query that sees nothing of it gets most = -infinity, total = 0, out = 0.
 struct Attention {
     CacheHead k, v;
-    CacheHead k2;  // of a second pair, whose scores are added; no rows: none
-    int64_t queries = 0;
+    CacheHead k2;                      // of a second pair, whose scores are added; no rows: none
+    int64_t begin = 0, end = 0;        // the part: at most as many positions as there are cells
+    int64_t queries = 0;               // at most attention_queries
     const float* const* q = nullptr;   // [queries] rows of k.length
     const float* const* q2 = nullptr;  // [queries] rows of k2.length
-    float* const* out = nullptr;       // [queries] rows of v.length
     const int32_t* first = nullptr;    // [queries] the first position that each sees
-    const int32_t* end = nullptr;      // [queries] behind the last, ascending
-    const float* sinks = nullptr;      // [queries] scores without a value; null: none
+    const int32_t* last = nullptr;     // [queries] behind the last; both ascend
     float scale = 1;
-    float* scratch = nullptr;  // attention_scratch() floats
+    float soft_cap = 0;           // scores become soft_cap tanh(score / soft_cap); 0: they stay
+    float* const* out = nullptr;  // [queries] rows of v.length
+    float* most = nullptr;        // [queries]
+    float* total = nullptr;       // [queries]
+    float* scratch = nullptr;     // attention_scratch() floats
 };
-inline constexpr int attention_cells = 64;    // of a block
-inline constexpr int attention_queries = 32;  // the most of one call
+inline constexpr int attention_queries = 64;      // the most of one call
+inline constexpr int attention_few_queries = 10;  // up to these, attend_few() is faster
+inline constexpr int attention_part = 256;        // the most positions of attend_few()
+inline constexpr int attention_cells = 64;        // positions that attend_block() takes at once
 // `keys` elements of a key, both pairs together, and `values` of a value.
 constexpr int64_t attention_scratch(int64_t keys, int64_t values) {
-    return attention_cells * (keys + values) + attention_queries * (attention_cells + 2) + keys;
+    // Rows are filled up to vectors, of at most 16 lanes.
+    const int64_t key = keys + 2 * 15, value = values + 15;
+    return key * (attention_queries + attention_cells + 16) +
+           value * (attention_queries + attention_cells) +
+           attention_queries * (attention_cells + 2) + 4 * (attention_part + 16);
 }
+
+// What parts found for one query, put together: y = sum of out e^(most - largest) over the sum of
+// total e^(most - largest).
+struct AttentionParts {
+    int64_t parts = 0, length = 0;
+    const float* out = nullptr;    // [parts] rows of `length`, `stride` floats apart
+    const float* most = nullptr;   // [parts], `stride` floats apart
+    const float* total = nullptr;  // likewise
+    int64_t stride = 0;
+    const float* sink = nullptr;  // a score without a value; null: none
+    float* y = nullptr;           // may be the first row
+};
 
 // One token of a gated delta rule (graph/ops/delta_net.cpp) on rows [0, count) of a state, each
 // `length` floats. `decay` is what the state is multiplied by: one factor, or one per column.
@@ -152,7 +175,11 @@ struct Isa {
     void (*place)(const uint8_t* row, int64_t columns, int64_t block, uint8_t* tile,
                   int token) = nullptr;
     PlaceForUnits* place_for_units = nullptr;  // null: there are no matrix units
-    void (*attend)(const Attention& attention) = nullptr;
+    // Few queries over a part of a cache, whose rows are read once; and many queries. The first is
+    // for rows of whole vectors, without a second pair.
+    void (*attend_few)(const Attention& attention) = nullptr;
+    void (*attend_block)(const Attention& attention) = nullptr;
+    void (*attend_join)(const AttentionParts& parts) = nullptr;
     void (*delta_step)(const DeltaStep& step) = nullptr;
     void (*delta_chunk)(const DeltaChunk& chunk) = nullptr;
     // Over `count` elements.

@@ -6,10 +6,7 @@
 #include <cstring>
 
 #include "graph/rope.h"
-#include "kernels/cpu/device.h"
-#include "kernels/cpu/isa.h"
-#include "kernels/reference/device.h"
-#include "kernels/small_model.h"
+#include "kernels/cpu_case.h"
 
 namespace tandem {
 namespace {
@@ -18,53 +15,10 @@ using gguf::DType;
 using graph::Axis;
 using graph::Shape;
 using graph::Tensor;
+using test::expect_close;
+using test::Machine;
+using test::machines;
 using test::SmallModel;
-
-double nmse(const std::vector<float>& x, const std::vector<float>& reference) {
-    EXPECT_EQ(x.size(), reference.size());
-    double error = 0, power = 0;
-    for (size_t i = 0; i < std::min(x.size(), reference.size()); ++i) {
-        error += (double(x[i]) - reference[i]) * (double(x[i]) - reference[i]);
-        power += double(reference[i]) * reference[i];
-    }
-    return error / power;
-}
-
-struct Machine {
-    std::string variant;
-    int threads;
-};
-
-std::vector<Machine> machines() {
-    std::vector<Machine> all;
-    for (const char* name : {"amx", "avx512", "avxvnni", "avx2", "portable"})
-        if (kernels::cpu::find_variant(name)) all.push_back({name, 2});
-    all.push_back({"portable", 1});
-    all.push_back({"", 3});
-    return all;
-}
-
-std::unique_ptr<kernels::Device> make_cpu(const Machine& machine) {
-    std::vector<int> cores(size_t(machine.threads), 0);
-    return std::make_unique<kernels::CpuDevice>(kernels::CpuDevice::Options{
-        .name = "cpu", .cores = cores, .shares_cores = true, .variant = machine.variant});
-}
-
-bool has_units(const Machine& machine) {
-    return kernels::cpu::find_variant(machine.variant)->isa().place_for_units != nullptr;
-}
-
-// Runs the model everywhere and compares; machines with matrix units may have a bound of their own.
-void expect_close(const SmallModel& model, const std::vector<graph::StepInputs>& steps,
-                  double bound, double bound_with_units = 0) {
-    auto expected = model.run(std::make_unique<kernels::ReferenceDevice>("reference", 0), steps);
-    for (const Machine& machine : machines()) {
-        auto found = model.run(make_cpu(machine), steps);
-        EXPECT_LE(nmse(found, expected),
-                  has_units(machine) ? std::max(bound, bound_with_units) : bound)
-            << machine.variant << " with " << machine.threads << " threads";
-    }
-}
 
 // Rounding activations to 8 bits costs this much; a wrong scale or code costs hundreds of times
 // more.
@@ -288,82 +242,6 @@ TEST(Cpu, Rope) {
         expect_close(model, {test::random_step(0, 9), test::random_step(1000, 3)}, 1e-11);
     }
 }
-
-class EveryCache : public testing::TestWithParam<DType> {};
-
-TEST_P(EveryCache, Attention) {
-    for (auto [head, value_head] : {std::pair{32, 32}, {64, 96}}) {
-        SmallModel model;
-        Axis kv = model.axis("kv_heads", 2), q_per_kv = model.axis("q_per_kv", 5);
-        Axis d = model.axis("d", head), dv = model.axis("dv", value_head);
-        Axis slots = model.axis("slots", 2), cells = model.axis("cells", 200);
-        Tensor q = model.activation("q", {kv, q_per_kv, d});
-        Tensor k = model.activation("k", {kv, d}), v = model.activation("v", {kv, dv});
-        graph::Cache cache{model.graph.state("k_cache", GetParam(), {slots, kv, cells}, {d}),
-                           model.graph.state("v_cache", GetParam(), {slots, kv, cells}, {dv})};
-        model.finish(attend(q, k, v, cache, 0.3));
-        // A long prompt, a chunk after it, single tokens, and two sequences in one step.
-        graph::StepInputs both;
-        std::vector<int32_t> more{5, 6, 7}, other{8, 9};
-        both.append(0, 153, more);
-        both.append(1, 0, other);
-        both.rows = {0, 1, 2, 3, 4};
-        expect_close(model,
-                     {test::random_step(0, 131), test::random_step(131, 21),
-                      test::random_step(152, 1), both, test::random_step(156, 1)},
-                     1e-10);
-    }
-}
-
-// A window over a ring of cells, with sinks; the ring goes round several times.
-TEST_P(EveryCache, WindowedAttention) {
-    for (int64_t window : {1, 9, 70}) {
-        SmallModel model;
-        Axis kv = model.axis("kv_heads", 2), q_per_kv = model.axis("q_per_kv", 3);
-        Axis d = model.axis("d", 32), slots = model.axis("slots", 1);
-        Axis cells = model.axis("cells", window + 20);
-        Tensor q = model.activation("q", {kv, q_per_kv, d});
-        Tensor k = model.activation("k", {kv, d}), v = model.activation("v", {kv, d});
-        graph::Cache cache{model.graph.state("k_cache", GetParam(), {slots, kv, cells}, {d}),
-                           model.graph.state("v_cache", GetParam(), {slots, kv, cells}, {d})};
-        Tensor sinks = model.weight("sinks", DType::F32, {kv, q_per_kv}, {});
-        model.finish(attend(q, k, v, cache, 0.3, {.window = window, .sinks = sinks}));
-        std::vector<graph::StepInputs> steps;
-        int32_t cached = 0;
-        for (int32_t count : {21, 21, 20, 1, 21, 1, 1, 17}) {
-            steps.push_back(test::random_step(cached, count));
-            cached += count;
-        }
-        expect_close(model, steps, 1e-10);
-    }
-}
-
-// One latent row per token as key and value of all heads, and a second pair; another reader of the
-// same caches.
-TEST_P(EveryCache, LatentAttention) {
-    SmallModel model;
-    Axis kv = model.axis("kv_heads", 1), heads = model.axis("q_per_kv", 7);
-    Axis latent = model.axis("latent", 96), rotary = model.axis("rotary", 32);
-    Axis slots = model.axis("slots", 1), cells = model.axis("cells", 120);
-    Tensor q = model.activation("q", {kv, heads, latent}, 0.3f);
-    Tensor q2 = model.activation("q2", {kv, heads, rotary}, 0.3f);
-    Tensor rows = model.graph.state("rows", GetParam(), {slots, kv, cells}, {latent});
-    Tensor first =
-        attend(q, model.activation("c", {kv, latent}), {}, {rows, rows}, 0.3,
-               {.q = q2,
-                .k = model.activation("k2", {rotary}),
-                .cache = model.graph.state("rotary", GetParam(), {slots, cells}, {rotary})});
-    Tensor second =
-        attend(model.activation("other", {kv, heads, latent}, 0.3f), {}, {}, {rows, rows}, 0.2);
-    model.finish(add(first, second));
-    expect_close(model,
-                 {test::random_step(0, 83), test::random_step(83, 2), test::random_step(85, 1)},
-                 1e-10);
-}
-
-INSTANTIATE_TEST_SUITE_P(Types, EveryCache,
-                         testing::Values(DType::F32, DType::F16, DType::BF16, DType::Q8_0),
-                         [](const auto& test) { return std::string(gguf::name(test.param)); });
 
 // Head sizes that are no multiple of a vector, heads in every order, states that go on and begin
 // anew.

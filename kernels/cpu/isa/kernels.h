@@ -16,7 +16,9 @@ extern const Matrix q2_k, q3_k, q4_k, q5_k, q6_k, iq4_xs;
 void quantize(const float* x, int64_t columns, int64_t block, uint8_t* row);
 void place(const uint8_t* row, int64_t columns, int64_t block, uint8_t* tile, int token);
 extern PlaceForUnits* const place_for_units;
-void attend(const Attention& attention);
+void attend_few(const Attention& attention);
+void attend_block(const Attention& attention);
+void attend_join(const AttentionParts& parts);
 void delta_step(const DeltaStep& step);
 void delta_chunk(const DeltaChunk& chunk);
 

@@ -79,6 +79,11 @@ inline F load_f32(const void* p) { return _mm512_loadu_ps(p); }
 inline F load_f16(const void* p) {
     return _mm512_cvtph_ps(_mm256_loadu_si256(static_cast<const __m256i*>(p)));
 }
+inline F splat_f16(const void* p) {
+    int16_t half;
+    std::memcpy(&half, p, 2);
+    return _mm512_cvtph_ps(_mm256_set1_epi16(half));
+}
 inline F load_bf16(const void* p) {
     return _mm512_castsi512_ps(_mm512_slli_epi32(
         _mm512_cvtepu16_epi32(_mm256_loadu_si256(static_cast<const __m256i*>(p))), 16));
@@ -109,6 +114,24 @@ inline float sum(F a) { return _mm512_reduce_add_ps(a); }
 inline int32_t sum(I a) { return _mm512_reduce_add_epi32(a); }
 inline I max(I a, I b) { return _mm512_max_epi32(a, b); }
 inline int32_t largest(I a) { return _mm512_reduce_max_epi32(a); }
+// Of blocks of `Size` lanes: the even ones of a, each followed by the one of b at the same place;
+// and the odd ones.
+template <int Size>
+inline F even_blocks(F a, F b) {
+    if constexpr (Size == 8) return _mm512_shuffle_f32x4(a, b, 0x44);
+    if constexpr (Size == 4) return _mm512_mask_shuffle_f32x4(a, 0xf0f0, b, b, 0xa0);
+    if constexpr (Size == 2)
+        return _mm512_castpd_ps(_mm512_unpacklo_pd(_mm512_castps_pd(a), _mm512_castps_pd(b)));
+    if constexpr (Size == 1) return _mm512_mask_moveldup_ps(a, 0xaaaa, b);
+}
+template <int Size>
+inline F odd_blocks(F a, F b) {
+    if constexpr (Size == 8) return _mm512_shuffle_f32x4(a, b, 0xee);
+    if constexpr (Size == 4) return _mm512_mask_shuffle_f32x4(b, 0x0f0f, a, a, 0xf5);
+    if constexpr (Size == 2)
+        return _mm512_castpd_ps(_mm512_unpackhi_pd(_mm512_castps_pd(a), _mm512_castps_pd(b)));
+    if constexpr (Size == 1) return _mm512_mask_movehdup_ps(b, 0x5555, a);
+}
 
 #elif defined(__AVX2__)
 
@@ -184,6 +207,11 @@ inline F load_f32(const void* p) { return _mm256_loadu_ps(static_cast<const floa
 inline F load_f16(const void* p) {
     return _mm256_cvtph_ps(_mm_loadu_si128(static_cast<const __m128i*>(p)));
 }
+inline F splat_f16(const void* p) {
+    int16_t half;
+    std::memcpy(&half, p, 2);
+    return _mm256_cvtph_ps(_mm_set1_epi16(half));
+}
 inline F load_bf16(const void* p) {
     return _mm256_castsi256_ps(_mm256_slli_epi32(
         _mm256_cvtepu16_epi32(_mm_loadu_si128(static_cast<const __m128i*>(p))), 16));
@@ -222,6 +250,20 @@ inline int32_t largest(I a) {
     __m128i half = _mm_max_epi32(_mm256_castsi256_si128(a), _mm256_extracti128_si256(a, 1));
     half = _mm_max_epi32(half, _mm_shuffle_epi32(half, 0x4e));
     return _mm_cvtsi128_si32(_mm_max_epi32(half, _mm_shuffle_epi32(half, 0xb1)));
+}
+template <int Size>
+inline F even_blocks(F a, F b) {
+    if constexpr (Size == 4) return _mm256_permute2f128_ps(a, b, 0x20);
+    if constexpr (Size == 2)
+        return _mm256_castpd_ps(_mm256_unpacklo_pd(_mm256_castps_pd(a), _mm256_castps_pd(b)));
+    if constexpr (Size == 1) return _mm256_blend_ps(a, _mm256_moveldup_ps(b), 0xaa);
+}
+template <int Size>
+inline F odd_blocks(F a, F b) {
+    if constexpr (Size == 4) return _mm256_permute2f128_ps(a, b, 0x31);
+    if constexpr (Size == 2)
+        return _mm256_castpd_ps(_mm256_unpackhi_pd(_mm256_castps_pd(a), _mm256_castps_pd(b)));
+    if constexpr (Size == 1) return _mm256_blend_ps(_mm256_movehdup_ps(a), b, 0xaa);
 }
 
 #else
@@ -377,6 +419,11 @@ inline F load_bf16(const void* p) {
 inline F splat(float x) {
     return each_lane<F>([&](int) { return x; });
 }
+inline F splat_f16(const void* p) {
+    uint16_t half;
+    std::memcpy(&half, p, 2);
+    return splat(half_to_float(half));
+}
 inline F zero() { return splat(0.0f); }
 inline F add(F a, F b) {
     return each_lane<F>([&](int i) { return a.lane[i] + b.lane[i]; });
@@ -430,6 +477,14 @@ inline int32_t largest(I a) {
     auto most = int32_t(a.lane[0]);
     for (uint32_t x : a.lane) most = int32_t(x) > most ? int32_t(x) : most;
     return most;
+}
+template <int Size>
+inline F even_blocks(F a, F b) {
+    return each_lane<F>([&](int i) { return i / Size % 2 ? b.lane[i - Size] : a.lane[i]; });
+}
+template <int Size>
+inline F odd_blocks(F a, F b) {
+    return each_lane<F>([&](int i) { return i / Size % 2 ? b.lane[i] : a.lane[i + Size]; });
 }
 
 #endif

@@ -1,5 +1,7 @@
-// attend on the CPU: writes the new keys and values, then flash attention over kv heads and blocks
-// of their queries.
+// attend on the CPU: writes the new keys and values, then shares pieces of work among the team: a
+// block of queries of one kv head with all that they see, or where a step has few tokens of a
+// sequence, with a part of it, and joins the parts. Parts follow from positions alone, so the size
+// of the team changes no bit.
 #include "graph/ops/attend.h"
 #include "kernels/cpu/rows.h"
 #include "kernels/cpu/site.h"
@@ -13,7 +15,7 @@ using namespace graph::ops;
 bool cache_type(gguf::DType dtype) {
     using gguf::DType;
     return dtype == DType::F32 || dtype == DType::F16 || dtype == DType::BF16 ||
-           dtype == DType::Q8_0;
+           dtype == DType::Q8_0 || dtype == DType::Q4_0;
 }
 
 bool rows_or_nothing(const Operand& operand) {
@@ -22,7 +24,7 @@ bool rows_or_nothing(const Operand& operand) {
 
 size_t claim(std::span<const Operation> ahead) {
     const Operation& operation = ahead[0];
-    if (!is(operation, "attend") || operation.node->attributes.number("soft_cap") > 0) return 0;
+    if (!is(operation, "attend")) return 0;
     for (size_t i : {queries, keys, values, second_queries, second_keys})
         if (!rows_or_nothing(operation.inputs[i])) return 0;
     for (size_t i : {keys_cache, values_cache, second_cache})
@@ -60,6 +62,53 @@ struct Written {
     CacheRows cache;
 };
 
+constexpr int64_t part_cells = attention_part;
+
+// The most tokens of one sequence for which a cache is read in parts: blocks of more queries make
+// work enough.
+int64_t few_tokens(int64_t q_per_kv) {
+    return std::clamp<int64_t>(attention_queries / q_per_kv, 1, 8);
+}
+
+// How results of parts lie in scratch memory: for each token, query and part a row of out, most and
+// total.
+struct PartRows {
+    int64_t parts = 0;   // of one query; 1: none are kept
+    int64_t stride = 0;  // floats
+    int64_t tokens = 0;  // of all sequences with few tokens
+
+    PartRows() = default;
+    explicit PartRows(const Operation& operation) {
+        const graph::View &q = operation.inputs[queries].view,
+                          &cache = operation.inputs[keys_cache].view;
+        const int64_t cells = cache.extents[cache.axes.size() - 2];
+        parts = (cells + part_cells - 1) / part_cells;
+        if (operation.node->attributes.number("window") > 0) ++parts;  // from any position on
+        stride = (operation.output.view.extents[3] + 2 + 15) / 16 * 16;
+        tokens = std::min(q.extents[0], cache.extents[0] * few_tokens(q.extents[2]));
+    }
+};
+
+int64_t scratch_bytes(std::span<const Operation> claimed) {
+    const PartRows rows(claimed[0]);
+    const graph::View& q = claimed[0].inputs[queries].view;
+    return rows.parts == 1 ? 0
+                           : rows.tokens * q.extents[1] * q.extents[2] * rows.parts * rows.stride *
+                                 int64_t(sizeof(float));
+}
+
+// Queries [first, first + count) of a kv head, counted over the tokens of a sequence and the
+// queries of a token, and the positions [begin, end) that any of them sees.
+struct Block {
+    const graph::Sequence* sequence;
+    int64_t head, first, count, begin, end;
+    bool few;           // tokens, so that positions are divided
+    int64_t first_row;  // of the sequence's parts in scratch memory, in tokens
+
+    int64_t first_part() const { return few ? begin / part_cells : 0; }
+    int64_t parts() const { return few ? (end - 1) / part_cells - first_part() + 1 : 1; }
+};
+
 struct Attend {
     Site site;
     std::vector<Written> written;
@@ -67,7 +116,9 @@ struct Attend {
     CacheRows k_cache, v_cache, k2_cache;
     const float* sinks = nullptr;
     int64_t kv_heads = 0, q_per_kv = 0, window = 0;
-    float scale = 1;
+    float scale = 1, soft_cap = 0;
+    PartRows part_rows;
+    float* partial = nullptr;
 
     void write(const Worker& worker) const {
         const graph::StepInputs& inputs = site.inputs();
@@ -85,48 +136,146 @@ struct Attend {
             }
     }
 
-    void read(const Worker& worker) const {
-        int64_t number = 0;
-        for (const graph::Sequence& sequence : site.inputs().sequences)
+    template <typename Use>
+    void each_block(Use use) const {
+        int64_t row = 0;
+        for (const graph::Sequence& sequence : site.inputs().sequences) {
+            const bool few = sequence.count <= few_tokens(q_per_kv);
+            const int64_t all = sequence.count * q_per_kv;
             for (int64_t head = 0; head < kv_heads; ++head)
-                for (int64_t first = 0; first < sequence.count * q_per_kv;
-                     first += attention_queries)
-                    if (number++ % worker.count == worker.index)
-                        read_block(sequence, head, first, worker);
+                for (int64_t first = 0; first < all; first += attention_queries) {
+                    const int64_t count = std::min<int64_t>(attention_queries, all - first);
+                    use(Block{.sequence = &sequence,
+                              .head = head,
+                              .first = first,
+                              .count = count,
+                              .begin = seen_from(token_of(sequence, first)),
+                              .end = seen_to(token_of(sequence, first + count - 1)),
+                              .few = few,
+                              .first_row = row});
+                }
+            if (few) row += sequence.count;
+        }
     }
 
-    // Queries [first, first + attention_queries) of a kv head, counted over tokens and its queries.
-    void read_block(const graph::Sequence& sequence, int64_t head, int64_t first,
+    int64_t token_of(const graph::Sequence& sequence, int64_t query) const {
+        return sequence.first + query / q_per_kv;
+    }
+    int64_t seen_to(int64_t token) const { return site.inputs().positions[size_t(token)] + 1; }
+    int64_t seen_from(int64_t token) const {
+        return window > 0 ? std::max<int64_t>(0, seen_to(token) - window) : 0;
+    }
+    // A query's number among those of its token.
+    int64_t query_of(const Block& block, int64_t i) const {
+        return block.head * q_per_kv + (block.first + i) % q_per_kv;
+    }
+    // The first of its parts.
+    float* parts_of(const Block& block, int64_t i) const {
+        const int64_t token = block.first_row + (block.first + i) / q_per_kv;
+        const int64_t row = token * kv_heads * q_per_kv + query_of(block, i);
+        return partial + row * part_rows.parts * part_rows.stride;
+    }
+    float* result_of(const Block& block, int64_t i) const {
+        const int64_t token = token_of(*block.sequence, block.first + i);
+        return out.row(token * kv_heads * q_per_kv + query_of(block, i));
+    }
+
+    // Pieces in order, each as much work as it has products; a worker's are those whose middle lies
+    // in its share.
+    void read(const Worker& worker) const {
+        int64_t all = 0, before = 0;
+        each_block([&](const Block& block) { all += block.count * (block.end - block.begin); });
+        each_block([&](const Block& block) {
+            for (int64_t part = 0; part < block.parts(); ++part) {
+                Block piece = block;
+                if (block.few) {
+                    const int64_t at = (block.first_part() + part) * part_cells;
+                    piece.begin = std::max(block.begin, at);
+                    piece.end = std::min(block.end, at + part_cells);
+                }
+                const int64_t work = piece.count * (piece.end - piece.begin);
+                if ((before + work / 2) * worker.count / all == worker.index)
+                    read_piece(block, piece, part, worker);
+                before += work;
+            }
+        });
+    }
+
+    // The piece of `block` that is its part number `part`.
+    void read_piece(const Block& block, const Block& piece, int64_t part,
                     const Worker& worker) const {
         const float *rows[attention_queries], *second[attention_queries];
-        float *results[attention_queries], sink[attention_queries];
-        int32_t from[attention_queries], end[attention_queries];
-        int64_t count = std::min<int64_t>(attention_queries, sequence.count * q_per_kv - first);
-        for (int64_t i = 0; i < count; ++i) {
-            int64_t token = sequence.first + (first + i) / q_per_kv;
-            int64_t query = head * q_per_kv + (first + i) % q_per_kv;
-            int64_t row = token * kv_heads * q_per_kv + query;
+        float *results[attention_queries], most[attention_queries], total[attention_queries];
+        int32_t from[attention_queries], to[attention_queries];
+        for (int64_t i = 0; i < piece.count; ++i) {
+            const int64_t token = token_of(*piece.sequence, piece.first + i);
+            const int64_t row = token * kv_heads * q_per_kv + query_of(piece, i);
             rows[i] = q.row(row);
             if (k2_cache.view) second[i] = q2.row(row);
-            if (sinks) sink[i] = sinks[query];
-            results[i] = out.row(row);
-            end[i] = site.inputs().positions[size_t(token)] + 1;
-            from[i] = window > 0 ? int32_t(std::max<int64_t>(0, end[i] - window)) : 0;
+            results[i] = block.parts() > 1 ? parts_of(piece, i) + part * part_rows.stride
+                                           : result_of(piece, i);
+            from[i] = int32_t(seen_from(token));
+            to[i] = int32_t(seen_to(token));
         }
-        cpu::Attention attention{.k = k_cache.head(sequence.slot, head),
-                                 .v = v_cache.head(sequence.slot, head),
-                                 .queries = count,
+        const int32_t slot = piece.sequence->slot;
+        cpu::Attention attention{.k = k_cache.head(slot, piece.head),
+                                 .v = v_cache.head(slot, piece.head),
+                                 .begin = piece.begin,
+                                 .end = piece.end,
+                                 .queries = piece.count,
                                  .q = rows,
                                  .q2 = second,
-                                 .out = results,
                                  .first = from,
-                                 .end = end,
-                                 .sinks = sinks ? sink : nullptr,
-                                 .scale = scale};
-        if (k2_cache.view) attention.k2 = k2_cache.head(sequence.slot, head);
+                                 .last = to,
+                                 .scale = scale,
+                                 .soft_cap = soft_cap,
+                                 .out = results,
+                                 .most = most,
+                                 .total = total};
+        if (k2_cache.view) attention.k2 = k2_cache.head(slot, piece.head);
         attention.scratch = worker.scratch(
             attention_scratch(attention.k.length + attention.k2.length, attention.v.length));
-        site.isa.attend(attention);
+        const int lanes = site.isa.lanes;
+        const bool few = piece.few && piece.count <= attention_few_queries && !k2_cache.view &&
+                         attention.k.length % lanes == 0 && attention.v.length % lanes == 0;
+        few ? site.isa.attend_few(attention) : site.isa.attend_block(attention);
+        for (int64_t i = 0; i < piece.count; ++i) {
+            if (block.parts() == 1) {
+                join(block, i, results[i], &most[i], &total[i]);
+                continue;
+            }
+            results[i][part_rows.stride - 2] = most[i];
+            results[i][part_rows.stride - 1] = total[i];
+        }
+    }
+
+    void join(const Block& block, int64_t i, const float* first, const float* most,
+              const float* total) const {
+        site.isa.attend_join({.parts = block.parts(),
+                              .length = out.length,
+                              .out = first,
+                              .most = most,
+                              .total = total,
+                              .stride = part_rows.stride,
+                              .sink = sinks ? sinks + query_of(block, i) : nullptr,
+                              .y = result_of(block, i)});
+    }
+
+    bool in_parts() const {
+        bool any = false;
+        each_block([&](const Block& block) { any = any || block.parts() > 1; });
+        return any;
+    }
+
+    void join_parts(const Worker& worker) const {
+        each_block([&](const Block& block) {
+            int64_t first = 0, last = 0;
+            if (block.parts() > 1) worker.share(block.count, first, last);
+            for (int64_t i = first; i < last; ++i) {
+                const float* row = parts_of(block, i);
+                join(block, i, row, row + part_rows.stride - 2, row + part_rows.stride - 1);
+            }
+        });
     }
 };
 
@@ -142,7 +291,10 @@ Task bind(const Launch& launch, const Site& site) {
                   .kv_heads = q.extents[1],
                   .q_per_kv = q.extents[2],
                   .window = int64_t(operation.node->attributes.number("window")),
-                  .scale = float(operation.node->attributes.number("scale"))};
+                  .scale = float(operation.node->attributes.number("scale")),
+                  .soft_cap = float(operation.node->attributes.number("soft_cap")),
+                  .part_rows = PartRows(operation),
+                  .partial = reinterpret_cast<float*>(site.scratch(launch))};
     if (operation.inputs[second_cache]) {
         attend.k2_cache = CacheRows(view(second_cache));
         attend.q2 = *as_rows(view(second_queries), 1);
@@ -156,11 +308,15 @@ Task bind(const Launch& launch, const Site& site) {
         attend.write(worker);
         worker.barrier->wait();
         attend.read(worker);
+        if (!attend.in_parts()) return;
+        worker.barrier->wait();
+        attend.join_parts(worker);
     };
 }
 
 }  // namespace
 
-extern const CpuKernel attend{.name = "attend", .claim = claim, .bind = bind};
+extern const CpuKernel attend{
+    .name = "attend", .claim = claim, .bind = bind, .scratch_bytes = scratch_bytes};
 
 }  // namespace tandem::kernels::cpu::ops

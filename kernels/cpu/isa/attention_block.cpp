@@ -1,0 +1,200 @@
+// Attention of many queries (flash attention, Dao et al. 2022): for each block of cells, keys are
+// widened and transposed and values widened once for all queries, then tiles of queries multiply
+// with them in registers: scores = q k^T, out += weights v. Both are one product, of rows whose
+// elements are spread over a vector by vectors of columns.
+#include "kernels/cpu/isa/cache_rows.h"
+#include "kernels/cpu/isa/kernels.h"
+#include "kernels/cpu/isa/lanes.h"
+#include "kernels/cpu/isa/soft_max.h"
+
+namespace tandem::kernels::cpu::TANDEM_ISA {
+
+namespace {
+
+constexpr int cells = attention_cells;
+constexpr int tile = lanes / 2;  // queries, by two vectors: half of all registers
+
+constexpr int64_t whole_vectors(int64_t elements) { return (elements + lanes - 1) / lanes * lanes; }
+
+// Memory of a call. Rows are filled up to whole vectors, with zeros.
+struct Scratch {
+    int64_t d, d2, dv;  // whole vectors
+    float* q;           // [queries][d + d2], scaled
+    float* keys;        // [d + d2][cells]
+    float* rows;        // [lanes][d or d2]: keys on their way
+    float* values;      // [cells][dv]
+    float* out;         // [queries][dv]
+    float* weights;     // [tile][cells], first the scores
+
+    explicit Scratch(const Attention& a)
+        : d(whole_vectors(a.k.length)),
+          d2(a.k2.rows ? whole_vectors(a.k2.length) : 0),
+          dv(whole_vectors(a.v.length)),
+          q(a.scratch),
+          keys(q + attention_queries * (d + d2)),
+          rows(keys + cells * (d + d2)),
+          values(rows + lanes * (d + d2)),
+          out(values + cells * dv),
+          weights(out + attention_queries * dv) {}
+};
+
+// The elements of a row as floats, zeros behind them.
+template <typename Rows>
+inline void widen(const uint8_t* row, int64_t length, float* to) {
+    int64_t e = 0;
+    for (; e + lanes <= length; e += lanes) store(to + e, Rows::load(row, e));
+    if (e == length) return;
+    // Types of blocks have whole vectors.
+    uint8_t last[4 * lanes] = {};
+    std::memcpy(last, row + e * Rows::element_bytes, size_t((length - e) * Rows::element_bytes));
+    store(to + e, Rows::load(last, 0));
+}
+
+// `count` rows of successive positions, and zeros up to `padded` rows.
+void widen_rows(const CacheHead& cache, int64_t position, int64_t count, int64_t padded, float* to,
+                int64_t stride) {
+    const CacheRun run(cache, position);
+    with_rows(cache.type, [&](auto rows) {
+        for (int64_t c = 0; c < count; ++c)
+            widen<decltype(rows)>(run.row(c), cache.length, to + c * stride);
+    });
+    for (int64_t c = count < 0 ? 0 : count; c < padded; ++c)
+        for (int64_t e = 0; e < stride; e += lanes) store(to + c * stride + e, zero());
+}
+
+// [lanes][elements] -> [elements][cells]
+void transpose_rows(const float* rows, int64_t elements, float* keys) {
+    for (int64_t e = 0; e < elements; e += lanes) {
+        F square[lanes];
+        for (int i = 0; i < lanes; ++i) square[i] = load_f32(rows + i * elements + e);
+        transpose(square);
+        for (int i = 0; i < lanes; ++i) store(keys + (e + i) * cells, square[i]);
+    }
+}
+
+// A block of `count` positions. Columns of keys are made in pairs of vectors, as tiles read them.
+void load_block(const Attention& a, const Scratch& s, int64_t position, int64_t count) {
+    const int64_t padded = (count + 2 * lanes - 1) / (2 * lanes) * (2 * lanes);
+    widen_rows(a.v, position, count, padded, s.values, s.dv);
+    const bool same = a.k.rows == a.v.rows && a.k.length == a.v.length;
+    for (int64_t c = 0; c < padded; c += lanes) {
+        if (!same)
+            widen_rows(a.k, position + c, count - c < lanes ? count - c : lanes, lanes, s.rows,
+                       s.d);
+        transpose_rows(same ? s.values + c * s.dv : s.rows, s.d, s.keys + c);
+        if (s.d2 == 0) continue;
+        widen_rows(a.k2, position + c, count - c < lanes ? count - c : lanes, lanes, s.rows, s.d2);
+        transpose_rows(s.rows, s.d2, s.keys + s.d * cells + c);
+    }
+}
+
+// sum += a [tile][inner] b [inner][Vectors * lanes]
+template <int Vectors>
+inline void add_products(const float* a, int64_t a_stride, const float* b, int64_t b_stride,
+                         int64_t inner, F (&sum)[tile][Vectors]) {
+    for (int64_t e = 0; e < inner; ++e) {
+        F column[Vectors];
+        for (int j = 0; j < Vectors; ++j) column[j] = load_f32(b + e * b_stride + j * lanes);
+        for (int i = 0; i < tile; ++i) {
+            F x = splat(a[i * a_stride + e]);
+            for (int j = 0; j < Vectors; ++j) sum[i][j] = fma(x, column[j], sum[i][j]);
+        }
+    }
+}
+
+// Scores of cells [from, to), multiples of two vectors.
+void multiply_keys(const Scratch& s, const float* q, float cap, int64_t from, int64_t to) {
+    const int64_t inner = s.d + s.d2;
+    for (int64_t c = from; c < to; c += 2 * lanes) {
+        F score[tile][2];
+        for (auto& of_query : score) of_query[0] = of_query[1] = zero();
+        add_products(q, inner, s.keys + c, cells, inner, score);
+        for (int i = 0; i < tile; ++i)
+            for (int j = 0; j < 2; ++j)
+                store(s.weights + i * cells + c + j * lanes,
+                      cap > 0 ? capped(score[i][j], cap) : score[i][j]);
+    }
+}
+
+// out = out * factor + weights v, over cells [from, to).
+template <int Vectors>
+inline void add_values(const Scratch& s, int64_t e, const float* factor, int64_t from, int64_t to,
+                       float* out) {
+    for (; e + Vectors * lanes <= s.dv; e += Vectors * lanes) {
+        F sum[tile][Vectors];
+        for (int i = 0; i < tile; ++i)
+            for (int j = 0; j < Vectors; ++j)
+                sum[i][j] = mul(load_f32(out + i * s.dv + e + j * lanes), splat(factor[i]));
+        add_products(s.weights + from, cells, s.values + from * s.dv + e, s.dv, to - from, sum);
+        for (int i = 0; i < tile; ++i)
+            for (int j = 0; j < Vectors; ++j) store(out + i * s.dv + e + j * lanes, sum[i][j]);
+    }
+    if constexpr (Vectors > 1) add_values<Vectors / 2>(s, e, factor, from, to, out);
+}
+
+// Scores of cells [from, to) of one query become weights; returns what was counted from the old
+// maximum is to be multiplied with.
+float weigh(const Attention& a, int64_t i, Seen seen, int64_t from, int64_t to, float* scores) {
+    for (int64_t c = from; c < seen.from; ++c) scores[c] = unseen;
+    for (int64_t c = seen.to; c < to; ++c) scores[c] = unseen;
+    F best = splat(a.most[i]), sums = zero();
+    for (int64_t c = from; c < to; c += lanes) best = max(best, load_f32(scores + c));
+    best = spread_largest(best);
+    const F base = base_of(best);
+    float factor[lanes], most[lanes];
+    store(factor, exp(sub(base_of(splat(a.most[i])), base)));
+    store(most, best);
+    for (int64_t c = from; c < to; c += lanes)
+        store(scores + c, weight_of(load_f32(scores + c), base, sums));
+    a.most[i] = most[0];
+    a.total[i] = a.total[i] * factor[0] + sum(sums);
+    return factor[0];
+}
+
+// Queries [at, at + tile) with the block of `count` positions; the last ones may not exist.
+void attend_tile(const Attention& a, const Scratch& s, int64_t at, int64_t position,
+                 int64_t count) {
+    const int64_t exist = a.queries - at < tile ? a.queries - at : tile;
+    const int64_t from = seen_by(a, at, position, count).from / (2 * lanes) * (2 * lanes);
+    const int64_t end = seen_by(a, at + exist - 1, position, count).to;
+    if (end <= from) return;
+    const int64_t to = (end + 2 * lanes - 1) / (2 * lanes) * (2 * lanes);
+    multiply_keys(s, s.q + at * (s.d + s.d2), a.soft_cap, from, to);
+    float factor[tile] = {};
+    for (int64_t i = 0; i < exist; ++i)
+        factor[i] =
+            weigh(a, at + i, seen_by(a, at + i, position, count), from, to, s.weights + i * cells);
+    add_values<2>(s, 0, factor, from, end, s.out + at * s.dv);
+}
+
+// A query's elements, scaled, and zeros up to `padded`.
+void load_query(const float* q, int64_t length, float scale, int64_t padded, float* to) {
+    for (int64_t e = 0; e < length; ++e) to[e] = q[e] * scale;
+    for (int64_t e = length; e < padded; ++e) to[e] = 0;
+}
+
+}  // namespace
+
+void attend_block(const Attention& a) {
+    const Scratch s(a);
+    const int64_t padded = (a.queries + tile - 1) / tile * tile, inner = s.d + s.d2;
+    for (int64_t i = 0; i < padded; ++i) {
+        const bool exists = i < a.queries;
+        load_query(exists ? a.q[i] : nullptr, exists ? a.k.length : 0, a.scale, s.d,
+                   s.q + i * inner);
+        if (s.d2 > 0)
+            load_query(exists ? a.q2[i] : nullptr, exists ? a.k2.length : 0, a.scale, s.d2,
+                       s.q + i * inner + s.d);
+        if (exists) a.most[i] = unseen, a.total[i] = 0;
+    }
+    for (int64_t e = 0; e < padded * s.dv; e += lanes) store(s.out + e, zero());
+    for (int64_t position = a.begin; position < a.end; position += cells) {
+        const int64_t count = a.end - position < cells ? a.end - position : cells;
+        load_block(a, s, position, count);
+        for (int64_t at = 0; at < a.queries; at += tile) attend_tile(a, s, at, position, count);
+    }
+    for (int64_t i = 0; i < a.queries; ++i)
+        std::memcpy(a.out[i], s.out + i * s.dv, size_t(a.v.length) * sizeof(float));
+}
+
+}  // namespace tandem::kernels::cpu::TANDEM_ISA

@@ -1,0 +1,28 @@
+// Joins what attention found in parts of a cache.
+#include "kernels/cpu/isa/kernels.h"
+#include "kernels/cpu/isa/simd.h"
+
+namespace tandem::kernels::cpu::TANDEM_ISA {
+
+void attend_join(const AttentionParts& a) {
+    float most = a.sink ? *a.sink : -__builtin_inff();
+    for (int64_t i = 0; i < a.parts; ++i)
+        most = a.most[i * a.stride] > most ? a.most[i * a.stride] : most;
+    // A part in which the query sees nothing has a maximum of -infinity, so it counts nothing.
+    auto share = [&](float of) { return of == most ? 1.0f : __builtin_expf(of - most); };
+    float total = a.sink ? share(*a.sink) : 0;
+    for (int64_t i = 0; i < a.parts; ++i)
+        total += a.total[i * a.stride] * share(a.most[i * a.stride]);
+    for (int64_t i = 0; i < a.parts; ++i) {
+        const float* out = a.out + i * a.stride;
+        const float factor = share(a.most[i * a.stride]) / total;
+        int64_t e = 0;
+        for (; e + lanes <= a.length; e += lanes) {
+            F sum = mul(load_f32(out + e), splat(factor));
+            store(a.y + e, i == 0 ? sum : add(load_f32(a.y + e), sum));
+        }
+        for (; e < a.length; ++e) a.y[e] = out[e] * factor + (i == 0 ? 0 : a.y[e]);
+    }
+}
+
+}  // namespace tandem::kernels::cpu::TANDEM_ISA

@@ -1,0 +1,50 @@
+// What mixes lanes, in log2(lanes) rounds that exchange blocks of them. As many vectors as each has
+// lanes are seen as a square matrix: sums of its rows, and its transpose.
+#pragma once
+
+#include "kernels/cpu/isa/simd.h"
+
+namespace tandem::kernels::cpu::TANDEM_ISA {
+
+// Lane i of the result is the sum of the lanes of row[i].
+template <int Size = lanes / 2>
+inline F sums(F (&row)[lanes]) {
+    for (int i = 0; i < Size; ++i)
+        row[i] =
+            add(even_blocks<Size>(row[i], row[i + Size]), odd_blocks<Size>(row[i], row[i + Size]));
+    if constexpr (Size > 1) return sums<Size / 2>(row);
+    return row[0];
+}
+
+template <int Size = lanes / 2>
+inline void transpose(F (&row)[lanes]) {
+    for (int i = 0; i < lanes; ++i) {
+        if (i / Size % 2) continue;
+        F even = even_blocks<Size>(row[i], row[i + Size]);
+        row[i + Size] = odd_blocks<Size>(row[i], row[i + Size]);
+        row[i] = even;
+    }
+    if constexpr (Size > 1) transpose<Size / 2>(row);
+}
+
+// Every lane gets the largest of its `Width` neighbours, and their sum.
+template <int Width = lanes>
+inline F spread_largest(F x) {
+    if constexpr (Width == 1)
+        return x;
+    else {
+        constexpr int half = Width / 2;
+        return spread_largest<half>(max(even_blocks<half>(x, x), odd_blocks<half>(x, x)));
+    }
+}
+template <int Width = lanes>
+inline F spread_sum(F x) {
+    if constexpr (Width == 1)
+        return x;
+    else {
+        constexpr int half = Width / 2;
+        return spread_sum<half>(add(even_blocks<half>(x, x), odd_blocks<half>(x, x)));
+    }
+}
+
+}  // namespace tandem::kernels::cpu::TANDEM_ISA

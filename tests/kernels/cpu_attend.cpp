@@ -1,0 +1,204 @@
+// Attention on the CPU against the reference op: caches of every type, windows, second pairs, long
+// caches that are read in parts.
+#include <cmath>
+#include <cstring>
+
+#include "kernels/cpu_case.h"
+
+namespace tandem {
+namespace {
+
+using gguf::DType;
+using graph::Axis;
+using graph::Tensor;
+using test::expect_close;
+using test::SmallModel;
+
+class EveryCache : public testing::TestWithParam<DType> {};
+
+TEST_P(EveryCache, Attention) {
+    for (auto [head, value_head] : {std::pair{32, 32}, {64, 96}}) {
+        SmallModel model;
+        Axis kv = model.axis("kv_heads", 2), q_per_kv = model.axis("q_per_kv", 5);
+        Axis d = model.axis("d", head), dv = model.axis("dv", value_head);
+        Axis slots = model.axis("slots", 2), cells = model.axis("cells", 200);
+        Tensor q = model.activation("q", {kv, q_per_kv, d});
+        Tensor k = model.activation("k", {kv, d}), v = model.activation("v", {kv, dv});
+        graph::Cache cache{model.graph.state("k_cache", GetParam(), {slots, kv, cells}, {d}),
+                           model.graph.state("v_cache", GetParam(), {slots, kv, cells}, {dv})};
+        model.finish(attend(q, k, v, cache, 0.3));
+        // A long prompt, a chunk after it, single tokens, and two sequences in one step.
+        graph::StepInputs both;
+        std::vector<int32_t> more{5, 6, 7}, other{8, 9};
+        both.append(0, 153, more);
+        both.append(1, 0, other);
+        both.rows = {0, 1, 2, 3, 4};
+        expect_close(model,
+                     {test::random_step(0, 131), test::random_step(131, 21),
+                      test::random_step(152, 1), both, test::random_step(156, 1)},
+                     1e-10);
+    }
+}
+
+// A window over a ring of cells, with sinks; the ring goes round several times.
+TEST_P(EveryCache, WindowedAttention) {
+    for (int64_t window : {1, 9, 70}) {
+        SmallModel model;
+        Axis kv = model.axis("kv_heads", 2), q_per_kv = model.axis("q_per_kv", 3);
+        Axis d = model.axis("d", 32), slots = model.axis("slots", 1);
+        Axis cells = model.axis("cells", window + 20);
+        Tensor q = model.activation("q", {kv, q_per_kv, d});
+        Tensor k = model.activation("k", {kv, d}), v = model.activation("v", {kv, d});
+        graph::Cache cache{model.graph.state("k_cache", GetParam(), {slots, kv, cells}, {d}),
+                           model.graph.state("v_cache", GetParam(), {slots, kv, cells}, {d})};
+        Tensor sinks = model.weight("sinks", DType::F32, {kv, q_per_kv}, {});
+        model.finish(attend(q, k, v, cache, 0.3, {.window = window, .sinks = sinks}));
+        std::vector<graph::StepInputs> steps;
+        int32_t cached = 0;
+        for (int32_t count : {21, 21, 20, 1, 21, 1, 1, 17}) {
+            steps.push_back(test::random_step(cached, count));
+            cached += count;
+        }
+        expect_close(model, steps, 1e-10);
+    }
+}
+
+// One latent row per token as key and value of all heads, and a second pair; another reader of the
+// same caches.
+TEST_P(EveryCache, LatentAttention) {
+    SmallModel model;
+    Axis kv = model.axis("kv_heads", 1), heads = model.axis("q_per_kv", 7);
+    Axis latent = model.axis("latent", 96), rotary = model.axis("rotary", 32);
+    Axis slots = model.axis("slots", 1), cells = model.axis("cells", 120);
+    Tensor q = model.activation("q", {kv, heads, latent}, 0.3f);
+    Tensor q2 = model.activation("q2", {kv, heads, rotary}, 0.3f);
+    Tensor rows = model.graph.state("rows", GetParam(), {slots, kv, cells}, {latent});
+    Tensor first =
+        attend(q, model.activation("c", {kv, latent}), {}, {rows, rows}, 0.3,
+               {.q = q2,
+                .k = model.activation("k2", {rotary}),
+                .cache = model.graph.state("rotary", GetParam(), {slots, cells}, {rotary})});
+    Tensor second =
+        attend(model.activation("other", {kv, heads, latent}, 0.3f), {}, {}, {rows, rows}, 0.2);
+    model.finish(add(first, second));
+    expect_close(model,
+                 {test::random_step(0, 83), test::random_step(83, 2), test::random_step(85, 1)},
+                 1e-10);
+}
+
+INSTANTIATE_TEST_SUITE_P(Types, EveryCache,
+                         testing::Values(DType::F32, DType::F16, DType::BF16, DType::Q8_0,
+                                         DType::Q4_0),
+                         [](const auto& test) { return std::string(gguf::name(test.param)); });
+
+struct Case {
+    int64_t d = 32, dv = d, kv_heads = 2, q_per_kv = 3, cells = 1400;
+    DType keys = DType::F16, values = keys;
+    int64_t window = 0;
+    double soft_cap = 0;
+    bool sinks = false;
+};
+
+void build(SmallModel& model, const Case& how) {
+    Axis kv = model.axis("kv_heads", how.kv_heads), q_per_kv = model.axis("q_per_kv", how.q_per_kv);
+    Axis d = model.axis("d", how.d), dv = model.axis("dv", how.dv);
+    Axis slots = model.axis("slots", 3), cells = model.axis("cells", how.cells);
+    Tensor q = model.activation("q", {kv, q_per_kv, d});
+    Tensor k = model.activation("k", {kv, d}), v = model.activation("v", {kv, dv});
+    graph::Cache cache{model.graph.state("k_cache", how.keys, {slots, kv, cells}, {d}),
+                       model.graph.state("v_cache", how.values, {slots, kv, cells}, {dv})};
+    graph::Attention options{.window = how.window, .soft_cap = how.soft_cap};
+    if (how.sinks) options.sinks = model.weight("sinks", DType::F32, {kv, q_per_kv}, {});
+    model.finish(attend(q, k, v, cache, 1.5 / std::sqrt(double(how.d)), options));
+}
+
+// A prompt of several parts, then few tokens and many, and several sequences in one step.
+std::vector<graph::StepInputs> long_steps() {
+    std::vector<graph::StepInputs> steps{test::random_step(0, 600)};
+    int32_t cached = 600;
+    for (int32_t count : {1, 8, 40, 1, 2, 70, 4}) {
+        steps.push_back(test::random_step(cached, count));
+        cached += count;
+    }
+    graph::StepInputs both;
+    const std::vector<int32_t> other(9, 3), one{4}, few{5, 6, 7};
+    both.append(1, 0, other);
+    both.append(0, cached, one);
+    both.append(2, 0, few);
+    for (int32_t i = 0; i < both.tokens(); ++i) both.rows.push_back(i);
+    steps.push_back(both);
+    return steps;
+}
+
+constexpr Case long_cases[] = {
+    {.d = 64, .q_per_kv = 4},
+    {.d = 16, .kv_heads = 1, .q_per_kv = 1, .keys = DType::F32},
+    {.d = 80, .dv = 48, .q_per_kv = 2, .keys = DType::BF16, .soft_cap = 3},
+    {.d = 36, .dv = 21, .q_per_kv = 2, .keys = DType::F32, .values = DType::F16, .soft_cap = 0.7},
+    {.d = 32, .kv_heads = 1, .q_per_kv = 7, .keys = DType::Q8_0, .values = DType::Q4_0},
+    {.d = 32, .q_per_kv = 5, .keys = DType::Q4_0, .sinks = true},
+    {.d = 256, .kv_heads = 1, .q_per_kv = 1},
+    {.d = 32, .kv_heads = 1, .q_per_kv = 70, .sinks = true},
+    {.d = 16, .kv_heads = 1, .q_per_kv = 6, .window = 300, .sinks = true},
+    {.d = 32, .cells = 700, .window = 90},
+    {.d = 32, .q_per_kv = 2, .cells = 960, .window = 300},
+};
+
+TEST(CpuAttend, LongCaches) {
+    for (const Case& how : long_cases) {
+        SmallModel model;
+        build(model, how);
+        expect_close(model, long_steps(), 1e-10);
+    }
+}
+
+// How work is divided among threads changes no bit.
+TEST(CpuAttend, TeamsOfEverySize) {
+    for (const Case& how : long_cases) {
+        SmallModel model;
+        build(model, how);
+        auto expected = model.run(test::make_cpu({"", 1}), long_steps());
+        for (int threads : {2, 3, 7})
+            EXPECT_EQ(model.run(test::make_cpu({"", threads}), long_steps()), expected);
+    }
+}
+
+// A key that is no number spoils what all later tokens see of it, visibly, whatever reads it.
+TEST(CpuAttend, KeepsNaN) {
+    constexpr int32_t spoiled = 60;
+    for (int64_t d : {32, 33}) {
+        SmallModel model;
+        Axis kv = model.axis("kv_heads", 1), q_per_kv = model.axis("q_per_kv", 2);
+        Axis axis = model.axis("d", d), slots = model.axis("slots", 1);
+        Axis cells = model.axis("cells", 100);
+        int32_t id = 0;
+        Tensor keys = model.weight("keys", DType::F32, {model.axis("ids", SmallModel::ids)},
+                                   {kv, axis}, [&](std::span<std::byte> row) {
+                                       std::vector<float> values(size_t(d), 0.5f);
+                                       if (id++ == spoiled) values[3] = std::nanf("");
+                                       std::memcpy(row.data(), values.data(), row.size());
+                                   });
+        graph::Cache cache{model.graph.state("k_cache", DType::F16, {slots, kv, cells}, {axis}),
+                           model.graph.state("v_cache", DType::F16, {slots, kv, cells}, {axis})};
+        model.finish(attend(model.activation("q", {kv, q_per_kv, axis}),
+                            embed(keys, model.graph.input("ids")),
+                            model.activation("v", {kv, axis}), cache, 0.1));
+        graph::StepInputs prompt, next;
+        std::vector<int32_t> ids(20, 1), one{2};
+        ids[9] = spoiled;
+        prompt.append(0, 0, ids);
+        prompt.rows = {8, 9, 19};
+        next.append(0, 20, one);
+        next.rows = {0};
+        for (const test::Machine& machine : test::machines()) {
+            std::vector<float> found = model.run(test::make_cpu(machine), {prompt, next});
+            const size_t row = size_t(2 * d);
+            ASSERT_EQ(found.size(), 4 * row);
+            for (size_t i = 0; i < found.size(); ++i)
+                EXPECT_EQ(std::isnan(found[i]), i >= row) << machine.variant << " " << i / row;
+        }
+    }
+}
+
+}  // namespace
+}  // namespace tandem

@@ -1,0 +1,60 @@
+// What the cases of the CPU kernels share: every variant that this machine runs, and the comparison
+// with the reference op.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include "kernels/cpu/device.h"
+#include "kernels/cpu/isa.h"
+#include "kernels/reference/device.h"
+#include "kernels/small_model.h"
+
+namespace tandem::test {
+
+inline double nmse(const std::vector<float>& x, const std::vector<float>& reference) {
+    EXPECT_EQ(x.size(), reference.size());
+    double error = 0, power = 0;
+    for (size_t i = 0; i < std::min(x.size(), reference.size()); ++i) {
+        error += (double(x[i]) - reference[i]) * (double(x[i]) - reference[i]);
+        power += double(reference[i]) * reference[i];
+    }
+    return error / power;
+}
+
+struct Machine {
+    std::string variant;
+    int threads;
+};
+
+inline std::vector<Machine> machines() {
+    std::vector<Machine> all;
+    for (const char* name : {"amx", "avx512", "avxvnni", "avx2", "portable"})
+        if (kernels::cpu::find_variant(name)) all.push_back({name, 2});
+    all.push_back({"portable", 1});
+    all.push_back({"", 3});
+    return all;
+}
+
+inline std::unique_ptr<kernels::Device> make_cpu(const Machine& machine) {
+    std::vector<int> cores(size_t(machine.threads), 0);
+    return std::make_unique<kernels::CpuDevice>(kernels::CpuDevice::Options{
+        .name = "cpu", .cores = cores, .shares_cores = true, .variant = machine.variant});
+}
+
+inline bool has_units(const Machine& machine) {
+    return kernels::cpu::find_variant(machine.variant)->isa().place_for_units != nullptr;
+}
+
+// Runs the model everywhere and compares; machines with matrix units may have a bound of their own.
+inline void expect_close(const SmallModel& model, const std::vector<graph::StepInputs>& steps,
+                         double bound, double bound_with_units = 0) {
+    auto expected = model.run(std::make_unique<kernels::ReferenceDevice>("reference", 0), steps);
+    for (const Machine& machine : machines()) {
+        auto found = model.run(make_cpu(machine), steps);
+        EXPECT_LE(nmse(found, expected),
+                  has_units(machine) ? std::max(bound, bound_with_units) : bound)
+            << machine.variant << " with " << machine.threads << " threads";
+    }
+}
+
+}  // namespace tandem::test
