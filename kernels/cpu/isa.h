@@ -106,7 +106,7 @@ struct Attention {
     float* const* out = nullptr;  // [queries] rows of v.length
     float* most = nullptr;        // [queries]
     float* total = nullptr;       // [queries]
-    float* scratch = nullptr;     // attention_scratch() floats
+    float* scratch = nullptr;     // attention_scratch() floats, best aligned to 64 bytes
 };
 inline constexpr int attention_queries = 64;      // the most of one call
 inline constexpr int attention_few_queries = 10;  // up to these, attend_few() is faster
@@ -118,7 +118,7 @@ constexpr int64_t attention_scratch(int64_t keys, int64_t values) {
     const int64_t key = keys + 2 * 15, value = values + 15;
     return key * (attention_queries + attention_cells + 16) +
            value * (attention_queries + attention_cells) +
-           attention_queries * (attention_cells + 2) + 4 * (attention_part + 16);
+           attention_queries * (attention_cells + 2) + 8 * (attention_part + 16);
 }
 
 // What parts found for one query, put together: y = sum of out e^(most - largest) over the sum of

@@ -1,5 +1,5 @@
 // Attention of few queries: rows of the cache go from memory to registers and are used for up to
-// four queries there, nothing of them is stored.
+// eight queries there, nothing of them is stored.
 //
 // A tile is `Queries` queries by lanes / Queries cells, one accumulator for each pair. Its scores
 // are a vector [Queries][cells of a tile], so that soft maximum and weights need no transposition.
@@ -11,13 +11,6 @@
 namespace tandem::kernels::cpu::TANDEM_ISA {
 
 namespace {
-
-// Bytes ahead of the row at work that are asked of memory.
-constexpr int64_t ahead = 4096;
-
-inline void fetch_ahead(const uint8_t* row, int64_t bytes) {
-    for (int64_t at = 0; at < bytes; at += 64) __builtin_prefetch(row + ahead + at);
-}
 
 // Where the score of a query with cell c stands.
 template <int Queries>
@@ -35,17 +28,22 @@ inline void multiply_keys(const CacheHead& keys, const CacheRun& run, int64_t co
         const uint8_t* rows[width];
         for (int i = 0; i < width; ++i) {
             rows[i] = run.row(c + i < count ? c + i : count - 1);
-            fetch_ahead(rows[i], keys.stride);
+            run.fetch_ahead(rows[i], 0, keys.stride);
         }
         F tile[lanes];
         for (F& sum : tile) sum = zero();
-        for (int64_t e = 0; e < keys.length; e += lanes) {
-            F query[Queries];
-            for (int i = 0; i < Queries; ++i) query[i] = load_f32(q + i * keys.length + e);
+        constexpr int vectors = Rows::unit;
+        for (int64_t e = 0; e < keys.length; e += vectors * lanes) {
+            F query[Queries][vectors];
+            for (int i = 0; i < Queries; ++i)
+                for (int p = 0; p < vectors; ++p)
+                    query[i][p] = load_f32(q + i * keys.length + e + p * lanes);
             for (int j = 0; j < width; ++j) {
-                F key = Rows::load(rows[j], e);
-                for (int i = 0; i < Queries; ++i)
-                    tile[i * width + j] = fma(key, query[i], tile[i * width + j]);
+                F key[vectors];
+                Rows::load(rows[j], e, key);
+                for (int p = 0; p < vectors; ++p)
+                    for (int i = 0; i < Queries; ++i)
+                        tile[i * width + j] = fma(key[p], query[i][p], tile[i * width + j]);
             }
         }
         store(scores + c * Queries, sums(tile));
@@ -60,11 +58,13 @@ inline void add_values(const CacheHead& values, const CacheRun& run, int64_t cou
         F sum[Queries][Vectors];
         for (auto& of_query : sum)
             for (F& part : of_query) part = zero();
+        const int64_t chunk = values.stride * e / values.length;
+        const int64_t chunk_bytes = values.stride * Vectors * lanes / values.length;
         for (int64_t c = 0; c < count; ++c) {
             const uint8_t* row = run.row(c);
-            if (e == 0) fetch_ahead(row, values.stride);
+            run.fetch_ahead(row, chunk, chunk + chunk_bytes);
             F value[Vectors];
-            for (int j = 0; j < Vectors; ++j) value[j] = Rows::load(row, e + j * lanes);
+            Rows::load(row, e, value);
             for (int i = 0; i < Queries; ++i) {
                 F weight = splat(weights[place<Queries>(i, c)]);
                 for (int j = 0; j < Vectors; ++j) sum[i][j] = fma(weight, value[j], sum[i][j]);
@@ -128,10 +128,16 @@ void attend_tile(const Attention& a, int64_t at) {
 }  // namespace
 
 void attend_few(const Attention& a) {
-    int64_t at = 0;
-    for (; at + 2 < a.queries; at += 4) attend_tile<4>(a, at);
-    if (at + 1 < a.queries) return attend_tile<2>(a, at);
-    if (at < a.queries) attend_tile<1>(a, at);
+    for (int64_t at = 0, left; (left = a.queries - at) > 0;) {
+        if (left >= 7)
+            attend_tile<8>(a, at), at += 8;
+        else if (left >= 3)
+            attend_tile<4>(a, at), at += 4;
+        else if (left == 2)
+            attend_tile<2>(a, at), at += 2;
+        else
+            attend_tile<1>(a, at), at += 1;
+    }
 }
 
 }  // namespace tandem::kernels::cpu::TANDEM_ISA

@@ -41,13 +41,19 @@ struct Scratch {
 // The elements of a row as floats, zeros behind them.
 template <typename Rows>
 inline void widen(const uint8_t* row, int64_t length, float* to) {
+    constexpr int vectors = Rows::unit;
     int64_t e = 0;
-    for (; e + lanes <= length; e += lanes) store(to + e, Rows::load(row, e));
+    for (F part[vectors]; e + vectors * lanes <= length; e += vectors * lanes) {
+        Rows::load(row, e, part);
+        for (int j = 0; j < vectors; ++j) store(to + e + j * lanes, part[j]);
+    }
     if (e == length) return;
     // Types of blocks have whole vectors.
     uint8_t last[4 * lanes] = {};
+    F part[1];
     std::memcpy(last, row + e * Rows::element_bytes, size_t((length - e) * Rows::element_bytes));
-    store(to + e, Rows::load(last, 0));
+    Rows::load(last, 0, part);
+    store(to + e, part[0]);
 }
 
 // `count` rows of successive positions, and zeros up to `padded` rows.
@@ -55,8 +61,10 @@ void widen_rows(const CacheHead& cache, int64_t position, int64_t count, int64_t
                 int64_t stride) {
     const CacheRun run(cache, position);
     with_rows(cache.type, [&](auto rows) {
-        for (int64_t c = 0; c < count; ++c)
+        for (int64_t c = 0; c < count; ++c) {
+            run.fetch_ahead(run.row(c), 0, cache.stride);
             widen<decltype(rows)>(run.row(c), cache.length, to + c * stride);
+        }
     });
     for (int64_t c = count < 0 ? 0 : count; c < padded; ++c)
         for (int64_t e = 0; e < stride; e += lanes) store(to + c * stride + e, zero());

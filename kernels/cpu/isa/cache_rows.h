@@ -7,37 +7,44 @@
 
 namespace tandem::kernels::cpu::TANDEM_ISA {
 
-// Elements [e, e + lanes) of a row, e a multiple of lanes.
-struct F32Rows {
-    static constexpr int element_bytes = 4;
-    static F load(const uint8_t* row, int64_t e) { return load_f32(row + 4 * e); }
-};
-struct F16Rows {
-    static constexpr int element_bytes = 2;
-    static F load(const uint8_t* row, int64_t e) { return load_f16(row + 2 * e); }
-};
-struct BF16Rows {
-    static constexpr int element_bytes = 2;
-    static F load(const uint8_t* row, int64_t e) { return load_bf16(row + 2 * e); }
-};
-// Blocks of an f16 scale and 32 bytes.
-struct Q8Rows {
-    static constexpr int element_bytes = 0;
-    static F load(const uint8_t* row, int64_t e) {
-        const uint8_t* block = row + e / 32 * 34;
-        return mul(splat_f16(block), to_float(load_s8(block + 2 + e % 32)));
+// Rows of a type: load() gives `Vectors` vectors of elements from e on, a multiple of as many.
+// Whole units are loaded best.
+template <int bytes, F (*load_one)(const void*)>
+struct FloatRows {
+    static constexpr int unit = 1, element_bytes = bytes;  // unit: vectors
+    template <int Vectors>
+    static void load(const uint8_t* row, int64_t e, F (&to)[Vectors]) {
+        for (int j = 0; j < Vectors; ++j) to[j] = load_one(row + bytes * (e + j * lanes));
     }
 };
-// Blocks of an f16 scale and 16 bytes, whose lower halves are the first 16 elements plus 8.
-struct Q4Rows {
-    static constexpr int element_bytes = 0;
-    static F load(const uint8_t* row, int64_t e) {
-        const uint8_t* block = row + e / 32 * 18;
-        I codes = shift_right(load_u8(block + 2 + e % 16), e % 32 < 16 ? 0 : 4);
-        codes = add(bit_and(codes, splat(15)), splat(-8));
-        return mul(splat_f16(block), to_float(codes));
+using F32Rows = FloatRows<4, load_f32>;
+using F16Rows = FloatRows<2, load_f16>;
+using BF16Rows = FloatRows<2, load_bf16>;
+
+// Blocks of an f16 scale and 32 codes.
+template <int block_bytes, I (*code)(const uint8_t* codes, int64_t e)>
+struct BlockRows {
+    static constexpr int unit = 32 / lanes, element_bytes = 0;
+    template <int Vectors>
+    static void load(const uint8_t* row, int64_t e, F (&to)[Vectors]) {
+        constexpr int at_once = Vectors < unit ? Vectors : unit;
+        const int64_t within = at_once < unit ? e % 32 : 0;
+        const uint8_t* block = row + e / 32 * block_bytes;
+        for (int first = 0; first < Vectors; first += at_once, block += block_bytes) {
+            const F scale = splat_f16(block);
+            for (int j = 0; j < at_once; ++j)
+                to[first + j] = mul(scale, to_float(code(block + 2, within + j * lanes)));
+        }
     }
 };
+inline I code_of_8(const uint8_t* codes, int64_t e) { return load_s8(codes + e); }
+// The lower halves of 16 bytes are the first 16 elements, the upper ones the others, plus 8.
+inline I code_of_4(const uint8_t* codes, int64_t e) {
+    I halves = shift_right(load_u8(codes + e % 16), e < 16 ? 0 : 4);
+    return add(bit_and(halves, splat(15)), splat(-8));
+}
+using Q8Rows = BlockRows<34, code_of_8>;
+using Q4Rows = BlockRows<18, code_of_4>;
 
 // Calls use(rows) with the rows of a type.
 template <typename Use>
@@ -67,6 +74,12 @@ struct CacheRun {
           until_end(cache.cells - position % cache.cells),
           round(cache.cells * cache.stride) {}
     const uint8_t* row(int64_t i) const { return first + i * stride - (i < until_end ? 0 : round); }
+    // Asks memory for bytes [from, to) of a row that is wanted soon, given one at work.
+    void fetch_ahead(const uint8_t* row, int64_t from, int64_t to) const {
+        constexpr int64_t rows_ahead = 32;
+        for (int64_t at = from; at < to; at += 64)
+            __builtin_prefetch(row + rows_ahead * stride + at);
+    }
 };
 
 }  // namespace tandem::kernels::cpu::TANDEM_ISA
