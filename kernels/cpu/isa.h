@@ -118,7 +118,7 @@ constexpr int64_t attention_scratch(int64_t keys, int64_t values) {
     const int64_t key = keys + 2 * 15, value = values + 15;
     return key * (attention_queries + attention_cells + 16) +
            value * (attention_queries + attention_cells) +
-           attention_queries * (attention_cells + 2) + 8 * (attention_part + 16);
+           attention_queries * (attention_cells + 4) + 8 * (attention_part + 16);
 }
 
 // What parts found for one query, put together: y = sum of out e^(most - largest) over the sum of

@@ -109,8 +109,11 @@ void attend_tile(const Attention& a, int64_t at) {
     for (int64_t c = 0; c < padded; c += width) best = max(best, load_f32(scores + c * Queries));
     best = spread_largest<width>(best);
     const F base = base_of(best);
-    for (int64_t c = 0; c < padded; c += width)
-        store(scores + c * Queries, weight_of(load_f32(scores + c * Queries), base, sum));
+    for (int64_t c = 0; c < padded; c += width) {
+        F weight = weight_of(load_f32(scores + c * Queries), base);
+        store(scores + c * Queries, weight);
+        sum = add(sum, weight);
+    }
     float most[lanes], total[lanes];
     store(most, best);
     store(total, spread_sum<width>(sum));

@@ -18,13 +18,14 @@ constexpr int64_t whole_vectors(int64_t elements) { return (elements + lanes - 1
 
 // Memory of a call. Rows are filled up to whole vectors, with zeros.
 struct Scratch {
-    int64_t d, d2, dv;  // whole vectors
-    float* q;           // [queries][d + d2], scaled
-    float* keys;        // [d + d2][cells]
-    float* rows;        // [lanes][d or d2]: keys on their way
-    float* values;      // [cells][dv]
-    float* out;         // [queries][dv]
-    float* weights;     // [tile][cells], first the scores
+    int64_t d, d2, dv;    // whole vectors
+    float* q;             // [queries][d + d2], scaled
+    float* keys;          // [d + d2][cells]
+    float* rows;          // [lanes][d or d2]: keys on their way
+    float* values;        // [cells][dv]
+    float* out;           // [queries][dv]
+    float* weights;       // [tile][cells], first the scores
+    float *most, *total;  // [queries], and a vector behind them
 
     explicit Scratch(const Attention& a)
         : d(whole_vectors(a.k.length)),
@@ -35,7 +36,9 @@ struct Scratch {
           rows(keys + cells * (d + d2)),
           values(rows + lanes * (d + d2)),
           out(values + cells * dv),
-          weights(out + attention_queries * dv) {}
+          weights(out + attention_queries * dv),
+          most(weights + tile * cells),
+          total(most + attention_queries + lanes) {}
 };
 
 // The elements of a row as floats, zeros behind them.
@@ -140,23 +143,38 @@ inline void add_values(const Scratch& s, int64_t e, const float* factor, int64_t
     if constexpr (Vectors > 1) add_values<Vectors / 2>(s, e, factor, from, to, out);
 }
 
-// Scores of cells [from, to) of one query become weights; returns what was counted from the old
-// maximum is to be multiplied with.
-float weigh(const Attention& a, int64_t i, Seen seen, int64_t from, int64_t to, float* scores) {
-    for (int64_t c = from; c < seen.from; ++c) scores[c] = unseen;
-    for (int64_t c = seen.to; c < to; ++c) scores[c] = unseen;
-    F best = splat(a.most[i]), sums = zero();
-    for (int64_t c = from; c < to; c += lanes) best = max(best, load_f32(scores + c));
-    best = spread_largest(best);
-    const F base = base_of(best);
-    float factor[lanes], most[lanes];
-    store(factor, exp(sub(base_of(splat(a.most[i])), base)));
-    store(most, best);
-    for (int64_t c = from; c < to; c += lanes)
-        store(scores + c, weight_of(load_f32(scores + c), base, sums));
-    a.most[i] = most[0];
-    a.total[i] = a.total[i] * factor[0] + sum(sums);
-    return factor[0];
+// Scores of cells [from, to) of the queries become weights. `factor` is what they counted so far,
+// from the old maximum, is to be multiplied with.
+void weigh(const Attention& a, const Scratch& s, int64_t at, int64_t position, int64_t count,
+           int64_t from, int64_t to, float (&factor)[lanes]) {
+    float best[lanes] = {}, base[lanes], sums[lanes] = {};
+    for (int i = 0; i < tile; ++i) {
+        float* scores = s.weights + i * cells;
+        const Seen seen = at + i < a.queries ? seen_by(a, at + i, position, count) : Seen{};
+        for (int64_t c = from; c < seen.from; ++c) scores[c] = unseen;
+        for (int64_t c = seen.to; c < to; ++c) scores[c] = unseen;
+        F largest = splat(unseen);
+        for (int64_t c = from; c < to; c += lanes) largest = max(largest, load_f32(scores + c));
+        best[i] = first_lane(spread_largest(largest));
+    }
+    const F old = load_f32(s.most + at), most = max(old, load_f32(best));
+    store(base, base_of(most));
+    store(factor, weight_of(base_of(old), base_of(most)));
+    for (int i = 0; i < tile; ++i) {
+        float* scores = s.weights + i * cells;
+        F all = zero();
+        for (int64_t c = from; c < to; c += lanes) {
+            F weight = weight_of(load_f32(scores + c), splat(base[i]));
+            store(scores + c, weight);
+            all = add(all, weight);
+        }
+        sums[i] = sum(all);
+    }
+    const F total = fma(load_f32(s.total + at), load_f32(factor), load_f32(sums));
+    store(best, most);
+    store(sums, total);
+    std::memcpy(s.most + at, best, tile * sizeof(float));
+    std::memcpy(s.total + at, sums, tile * sizeof(float));
 }
 
 // Queries [at, at + tile) with the block of `count` positions; the last ones may not exist.
@@ -168,10 +186,8 @@ void attend_tile(const Attention& a, const Scratch& s, int64_t at, int64_t posit
     if (end <= from) return;
     const int64_t to = (end + 2 * lanes - 1) / (2 * lanes) * (2 * lanes);
     multiply_keys(s, s.q + at * (s.d + s.d2), a.soft_cap, from, to);
-    float factor[tile] = {};
-    for (int64_t i = 0; i < exist; ++i)
-        factor[i] =
-            weigh(a, at + i, seen_by(a, at + i, position, count), from, to, s.weights + i * cells);
+    float factor[lanes];
+    weigh(a, s, at, position, count, from, to, factor);
     add_values<2>(s, 0, factor, from, end, s.out + at * s.dv);
 }
 
@@ -193,14 +209,16 @@ void attend_block(const Attention& a) {
         if (s.d2 > 0)
             load_query(exists ? a.q2[i] : nullptr, exists ? a.k2.length : 0, a.scale, s.d2,
                        s.q + i * inner + s.d);
-        if (exists) a.most[i] = unseen, a.total[i] = 0;
     }
+    for (int64_t i = 0; i < attention_queries + lanes; ++i) s.most[i] = unseen, s.total[i] = 0;
     for (int64_t e = 0; e < padded * s.dv; e += lanes) store(s.out + e, zero());
     for (int64_t position = a.begin; position < a.end; position += cells) {
         const int64_t count = a.end - position < cells ? a.end - position : cells;
         load_block(a, s, position, count);
         for (int64_t at = 0; at < a.queries; at += tile) attend_tile(a, s, at, position, count);
     }
+    std::memcpy(a.most, s.most, size_t(a.queries) * sizeof(float));
+    std::memcpy(a.total, s.total, size_t(a.queries) * sizeof(float));
     for (int64_t i = 0; i < a.queries; ++i)
         std::memcpy(a.out[i], s.out + i * s.dv, size_t(a.v.length) * sizeof(float));
 }
