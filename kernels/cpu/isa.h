@@ -109,7 +109,7 @@ struct Attention {
     float* scratch = nullptr;     // attention_scratch() floats, best aligned to 64 bytes
 };
 inline constexpr int attention_queries = 64;      // the most of one call
-inline constexpr int attention_few_queries = 10;  // up to these, attend_few() is faster
+inline constexpr int attention_few_queries = 16;  // up to these, attend_few() is faster
 inline constexpr int attention_part = 256;        // the most positions of attend_few()
 inline constexpr int attention_cells = 64;        // positions that attend_block() takes at once
 // `keys` elements of a key, both pairs together, and `values` of a value.
@@ -180,6 +180,8 @@ struct Isa {
     void (*attend_few)(const Attention& attention) = nullptr;
     void (*attend_block)(const Attention& attention) = nullptr;
     void (*attend_join)(const AttentionParts& parts) = nullptr;
+    // A row of a cache of type F32, F16 or BF16, rounded to nearest, halves to even.
+    void (*encode)(int type, const float* x, int64_t count, uint8_t* row) = nullptr;
     void (*delta_step)(const DeltaStep& step) = nullptr;
     void (*delta_chunk)(const DeltaChunk& chunk) = nullptr;
     // Over `count` elements.

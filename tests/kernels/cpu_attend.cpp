@@ -1,8 +1,11 @@
 // Attention on the CPU against the reference op: caches of every type, windows, second pairs, long
 // caches that are read in parts.
+#include <bit>
 #include <cmath>
 #include <cstring>
+#include <random>
 
+#include "gguf/half.h"
 #include "kernels/cpu_case.h"
 
 namespace tandem {
@@ -198,6 +201,41 @@ TEST(CpuAttend, KeepsNaN) {
                 EXPECT_EQ(std::isnan(found[i]), i >= row) << machine.variant << " " << i / row;
         }
     }
+}
+
+// Every variant writes the bits that gguf::encode_row() does; of what is no number, any of its
+// bits.
+TEST(CpuAttend, WritesRowsAsTheFormatsSay) {
+    std::mt19937 random(1);
+    std::vector<float> values;
+    for (uint32_t i = 0; i < 65536; ++i)  // every half, those between two of them, and any bits
+        for (uint32_t bits : {i << 13, i << 13 | 0x1000, i << 16 | 0x8000, uint32_t(random())}) {
+            if (i >= 0x8000) bits |= 0x80000000;
+            values.push_back(std::bit_cast<float>(bits));
+        }
+    for (uint32_t half = 0; half < 0x7c00; ++half) {
+        const float next = gguf::f16_to_f32(uint16_t(half + 1));
+        values.push_back((gguf::f16_to_f32(uint16_t(half)) + next) / 2);
+    }
+    values.push_back(1);  // no whole number of vectors
+    for (DType dtype : {DType::F32, DType::F16, DType::BF16})
+        for (const test::Machine& machine : test::machines()) {
+            const size_t bytes = dtype == DType::F32 ? 4 : 2;
+            std::vector<std::byte> found(bytes * values.size()), expected = found;
+            kernels::cpu::find_variant(machine.variant)
+                ->isa()
+                .encode(int(dtype), values.data(), int64_t(values.size()),
+                        reinterpret_cast<uint8_t*>(found.data()));
+            gguf::encode_row(dtype, values, expected.data());
+            std::vector<float> read(values.size());
+            gguf::decode_row(dtype, found.data(), read);
+            size_t wrong = 0;
+            for (size_t i = 0; i < values.size(); ++i)
+                wrong += std::isnan(values[i])
+                             ? !std::isnan(read[i])
+                             : std::memcmp(&found[bytes * i], &expected[bytes * i], bytes) != 0;
+            EXPECT_EQ(wrong, 0u) << gguf::name(dtype) << " " << machine.variant;
+        }
 }
 
 }  // namespace

@@ -59,6 +59,7 @@ const Isa& isa() {
                            .attend_few = attend_few,
                            .attend_block = attend_block,
                            .attend_join = attend_join,
+                           .encode = encode,
                            .delta_step = delta_step,
                            .delta_chunk = delta_chunk,
                            .rms_norm = rms_norm,

@@ -19,6 +19,7 @@ extern PlaceForUnits* const place_for_units;
 void attend_few(const Attention& attention);
 void attend_block(const Attention& attention);
 void attend_join(const AttentionParts& parts);
+void encode(int type, const float* x, int64_t count, uint8_t* row);
 void delta_step(const DeltaStep& step);
 void delta_chunk(const DeltaChunk& chunk);
 

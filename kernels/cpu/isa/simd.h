@@ -100,8 +100,18 @@ inline F min(F a, F b) { return _mm512_min_ps(a, b); }
 inline F abs(F a) { return _mm512_abs_ps(a); }
 inline I round_to_int(F a) { return _mm512_cvtps_epi32(a); }
 inline void store(float* p, F a) { _mm512_storeu_ps(p, a); }
-inline void store_words(uint8_t* p, I a) {
-    _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), _mm512_cvtepi32_epi16(a));
+// To nearest, halves to even.
+inline void store_f16(uint8_t* p, F a) {
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(p),
+                        _mm512_cvtps_ph(a, _MM_FROUND_TO_NEAREST_INT));
+}
+inline void store_bf16(uint8_t* p, F a) {
+    I bits = _mm512_castps_si512(a), odd = bit_and(shift_right(bits, 16), splat(1));
+    I rounded = add(bits, add(odd, splat(0x7fff)));
+    I quiet = bit_or(bits, splat(0x400000));  // rounding could turn what is no number into one
+    rounded = _mm512_mask_mov_epi32(rounded, _mm512_cmp_ps_mask(a, a, _CMP_UNORD_Q), quiet);
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(p),
+                        _mm512_cvtepi32_epi16(shift_right(rounded, 16)));
 }
 inline void store_bytes(int8_t* p, I a) {
     _mm_storeu_si128(reinterpret_cast<__m128i*>(p), _mm512_cvtepi32_epi8(a));
@@ -228,6 +238,18 @@ inline F min(F a, F b) { return _mm256_min_ps(a, b); }
 inline F abs(F a) { return _mm256_andnot_ps(_mm256_set1_ps(-0.0f), a); }
 inline I round_to_int(F a) { return _mm256_cvtps_epi32(a); }
 inline void store(float* p, F a) { _mm256_storeu_ps(p, a); }
+inline void store_f16(uint8_t* p, F a) {
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(p), _mm256_cvtps_ph(a, _MM_FROUND_TO_NEAREST_INT));
+}
+inline void store_bf16(uint8_t* p, F a) {
+    I bits = _mm256_castps_si256(a), odd = bit_and(shift_right(bits, 16), splat(1));
+    I rounded = add(bits, add(odd, splat(0x7fff))), quiet = bit_or(bits, splat(0x400000));
+    I unordered = _mm256_castps_si256(_mm256_cmp_ps(a, a, _CMP_UNORD_Q));
+    I upper = shift_right(_mm256_blendv_epi8(rounded, quiet, unordered), 16);
+    _mm_storeu_si128(
+        reinterpret_cast<__m128i*>(p),
+        _mm_packus_epi32(_mm256_castsi256_si128(upper), _mm256_extracti128_si256(upper, 1)));
+}
 inline void store_bytes(int8_t* p, I a) {
     __m128i words = _mm_packs_epi32(_mm256_castsi256_si128(a), _mm256_extracti128_si256(a, 1));
     _mm_storel_epi64(reinterpret_cast<__m128i*>(p), _mm_packs_epi16(words, words));
@@ -302,6 +324,19 @@ inline float half_to_float(uint16_t h) {
     bits |= sign;
     std::memcpy(&value, &bits, 4);
     return value;
+}
+inline uint16_t float_to_half(float x) {
+    uint32_t bits;
+    std::memcpy(&bits, &x, 4);
+    uint32_t sign = bits >> 16 & 0x8000, rest = bits & 0x7fffffff;
+    if (rest > 0x7f800000) return uint16_t(sign | 0x7e00);
+    if (rest >= 0x477ff000) return uint16_t(sign | 0x7c00);
+    if (rest < 0x38800000) {  // subnormal: units of 2^-24
+        float units;
+        std::memcpy(&units, &rest, 4);
+        return uint16_t(sign | uint32_t(__builtin_rintf(units * 0x1p24f)));
+    }
+    return uint16_t(sign | (rest + 0xfff + (rest >> 13 & 1) - (112u << 23)) >> 13);
 }
 
 inline I load(const uint8_t* p) {
@@ -453,6 +488,21 @@ inline I round_to_int(F a) {
     return each_lane<I>([&](int i) { return uint32_t(int32_t(__builtin_rintf(a.lane[i]))); });
 }
 inline void store(float* p, F a) { std::memcpy(p, a.lane, sizeof a.lane); }
+inline void store_f16(uint8_t* p, F a) {
+    for (int i = 0; i < lanes; ++i) {
+        uint16_t half = float_to_half(a.lane[i]);
+        std::memcpy(p + 2 * i, &half, 2);
+    }
+}
+inline void store_bf16(uint8_t* p, F a) {
+    for (int i = 0; i < lanes; ++i) {
+        uint32_t bits;
+        std::memcpy(&bits, &a.lane[i], 4);
+        bits = a.lane[i] == a.lane[i] ? bits + 0x7fff + (bits >> 16 & 1) : bits | 0x400000;
+        uint16_t upper = uint16_t(bits >> 16);
+        std::memcpy(p + 2 * i, &upper, 2);
+    }
+}
 inline void store_bytes(int8_t* p, I a) {
     for (int i = 0; i < lanes; ++i) p[i] = int8_t(a.lane[i]);
 }

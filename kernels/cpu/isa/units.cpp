@@ -11,9 +11,8 @@ namespace {
 // 16 numbers to one row of a tile, and to the same row of its second part.
 inline void put_rounded(F x, int parts, uint8_t* to, int64_t part_bytes) {
     for (int part = 0; part < parts; ++part, to += part_bytes) {
-        const I rounded = shift_right(add(as_int(x), splat(0x8000)), 16);
-        store_words(to, rounded);
-        x = sub(x, as_float(shift_left(rounded, 16)));
+        store_bf16(to, x);
+        x = sub(x, load_bf16(to));
     }
 }
 

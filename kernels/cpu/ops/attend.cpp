@@ -127,20 +127,46 @@ struct Attend {
     PartRows part_rows;
     float* partial = nullptr;
 
+    // The new row of a token and kv head.
+    void write_row(const Written& to, const graph::Sequence& sequence, int64_t token,
+                   int64_t head) const {
+        const gguf::DType dtype = to.cache.view.dtype;
+        const float* row = to.rows.row(token * to.cache.heads + head);
+        std::byte* cell = to.cache.row(sequence.slot, head, site.inputs().positions[size_t(token)]);
+        if (gguf::traits(dtype).block > 1)
+            gguf::encode_row(dtype, {row, size_t(to.rows.length)}, cell);
+        else
+            site.isa.encode(int(dtype), row, to.rows.length, reinterpret_cast<uint8_t*>(cell));
+    }
+
     void write(const Worker& worker) const {
-        const graph::StepInputs& inputs = site.inputs();
-        for (const graph::Sequence& sequence : inputs.sequences)
+        for (const graph::Sequence& sequence : site.inputs().sequences)
             for (const Written& to : written) {
                 int64_t first, last, heads = to.cache.heads;
                 worker.share(sequence.count * heads, first, last);
-                for (int64_t i = first; i < last; ++i) {
-                    int64_t token = sequence.first + i / heads, head = i % heads;
-                    gguf::encode_row(
-                        to.cache.view.dtype,
-                        {to.rows.row(token * heads + head), size_t(to.rows.length)},
-                        to.cache.row(sequence.slot, head, inputs.positions[size_t(token)]));
-                }
+                for (int64_t i = first; i < last; ++i)
+                    write_row(to, sequence, sequence.first + i / heads, i % heads);
             }
+    }
+
+    // Whether new rows are written by who reads them, with no barrier between: where one piece has
+    // all queries of a head that see a position.
+    bool readers_write() const {
+        for (const Written& to : written)
+            if (to.cache.heads != kv_heads) return false;
+        for (const graph::Sequence& sequence : site.inputs().sequences)
+            if (sequence.count > few_tokens(q_per_kv) ||
+                sequence.count * q_per_kv > attention_queries)
+                return false;
+        return true;
+    }
+    void write_piece(const Block& piece) const {
+        const graph::Sequence& sequence = *piece.sequence;
+        for (int64_t token = sequence.first; token < sequence.first + sequence.count; ++token) {
+            const int64_t position = site.inputs().positions[size_t(token)];
+            if (position < piece.begin || position >= piece.end) continue;
+            for (const Written& to : written) write_row(to, sequence, token, piece.head);
+        }
     }
 
     template <typename Use>
@@ -188,8 +214,8 @@ struct Attend {
     }
 
     // Pieces in order, each as much work as it has products; a worker's are those whose middle lies
-    // in its share.
-    void read(const Worker& worker) const {
+    // in its share. `writing`: it writes the new rows of its pieces, too.
+    void read(const Worker& worker, bool writing) const {
         int64_t all = 0, before = 0;
         each_block([&](const Block& block) { all += block.count * (block.end - block.begin); });
         each_block([&](const Block& block) {
@@ -201,8 +227,10 @@ struct Attend {
                     piece.end = std::min(block.end, at + part_cells);
                 }
                 const int64_t work = piece.count * (piece.end - piece.begin);
-                if ((before + work / 2) * worker.count / all == worker.index)
+                if ((before + work / 2) * worker.count / all == worker.index) {
+                    if (writing) write_piece(piece);
                     read_piece(block, piece, part, worker);
+                }
                 before += work;
             }
         });
@@ -313,9 +341,12 @@ Task bind(const Launch& launch, const Site& site) {
         attend.written.push_back({*as_rows(view(values), 1), attend.v_cache});
     if (operation.inputs[sinks]) attend.sinks = reinterpret_cast<const float*>(view(sinks).data);
     return [attend](const Worker& worker) {
-        attend.write(worker);
-        worker.barrier->wait();
-        attend.read(worker);
+        const bool writing = attend.readers_write();
+        if (!writing) {
+            attend.write(worker);
+            worker.barrier->wait();
+        }
+        attend.read(worker, writing);
         if (!attend.in_parts()) return;
         worker.barrier->wait();
         attend.join_parts(worker);
