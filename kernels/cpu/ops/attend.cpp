@@ -3,6 +3,10 @@
 // sequence, with a part of it, and joins the parts. Parts follow from positions alone, so the size
 // of the team changes no bit.
 #include "graph/ops/attend.h"
+
+#include <algorithm>
+
+#include "kernels/cpu/cache.h"
 #include "kernels/cpu/rows.h"
 #include "kernels/cpu/site.h"
 
@@ -31,30 +35,6 @@ size_t claim(std::span<const Operation> ahead) {
         if (operation.inputs[i] && !cache_type(operation.inputs[i].view.dtype)) return 0;
     return as_rows(operation.output.view, 1) ? 1 : 0;
 }
-
-// One cache [slots kv_heads cells | d], or one that all heads share, [slots cells | d].
-struct CacheRows {
-    graph::View view;
-    int64_t heads = 1, cells = 0, row_bytes = 0;
-
-    CacheRows() = default;
-    explicit CacheRows(graph::View cache)
-        : view(std::move(cache)), row_bytes(gguf::row_bytes(view.dtype, view.extents.back())) {
-        cells = view.extents[view.axes.size() - 2];
-        if (view.axes.size() == 4) heads = view.extents[1];
-    }
-    std::byte* row(int64_t slot, int64_t head, int64_t position) const {
-        int64_t at = heads == 1 ? slot : slot * heads + head;
-        return view.data + (at * cells + position % cells) * row_bytes;
-    }
-    CacheHead head(int64_t slot, int64_t head) const {
-        return {.rows = reinterpret_cast<const uint8_t*>(row(slot, head, 0)),
-                .stride = row_bytes,
-                .cells = cells,
-                .type = int(view.dtype),
-                .length = view.extents.back()};
-    }
-};
 
 // What is written to a cache: rows of the tokens' heads.
 struct Written {
