@@ -1,6 +1,7 @@
 #include "kernels/host.h"
 
 #include <sched.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -64,6 +65,10 @@ void pin_to(int core) {
     CPU_ZERO(&set);
     CPU_SET(core, &set);
     sched_setaffinity(0, sizeof set, &set);
+}
+
+void use_large_pages(std::byte* memory, int64_t bytes) {
+    ::madvise(memory, size_t(bytes), MADV_HUGEPAGE);
 }
 
 void spin_pause() {

@@ -1,16 +1,22 @@
 // This machine: the file of the CPU devices that knows the operating system and the processor.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
 namespace tandem::kernels {
+
+// The larger of the two sizes of pages that usual systems have.
+inline constexpr int64_t large_page = int64_t(1) << 21;
 
 int64_t total_memory();
 int64_t free_memory();            // that could be used without swapping
 std::vector<int> usable_cores();  // that this process may run on
 bool has_gpu();                   // or something like it, by what the system shows
 void pin_to(int core);            // the calling thread, where that is allowed
-void spin_pause();                // says that the caller waits in a loop
+// Asks for memory that is not touched yet in pages of `large_page` bytes, to which it is aligned.
+void use_large_pages(std::byte* memory, int64_t bytes);
+void spin_pause();  // says that the caller waits in a loop
 
 }  // namespace tandem::kernels

@@ -22,6 +22,7 @@ class Buffer {
 
   private:
     struct Delete {
+        int64_t bytes;
         void operator()(std::byte* memory) const;
     };
     std::unique_ptr<std::byte[], Delete> data_;
