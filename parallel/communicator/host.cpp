@@ -157,7 +157,8 @@ void HostCommunicator::assemble(const Point& point, size_t t, int slot, Counts c
 void HostCommunicator::fetch(int exchange, uint32_t sequence, Counts counts,
                              std::span<float> logits) {
     Point& here = point(exchange);
-    for (Counter& published : here.published) published.wait(sequence + 1, spin_, poisoned_);
+    // It takes a step, so that to spin would only keep a device from its core.
+    for (Counter& published : here.published) published.wait(sequence + 1, false, poisoned_);
     int slot = int(sequence % 2);
     const Transfer& transfer = here.exchange->transfers[0];
     const graph::Value& value =
