@@ -98,6 +98,13 @@ class Device {
     // reaches `signal` when it is done. A CPU works in the calling thread and returns when done.
     virtual void play(Recording& recording, uint64_t wait, uint64_t signal) = 0;
     virtual void wait(uint64_t value) = 0;
+
+    // Work in host memory that belongs to an exchange: calls work(first, end) for ranges that make
+    // up [0, count), from the threads of a device that has some, once all that was played is done.
+    virtual void divide(int64_t count,
+                        const std::function<void(int64_t first, int64_t end)>& work) {
+        work(0, count);
+    }
 };
 
 }  // namespace tandem::kernels

@@ -152,6 +152,14 @@ void CpuDevice::play(Recording& recording, uint64_t, uint64_t) {
     });
 }
 
+void CpuDevice::divide(int64_t count, const std::function<void(int64_t first, int64_t end)>& work) {
+    team_.run([&](const Worker& worker) {
+        int64_t first, last;
+        worker.share(count, first, last);
+        work(first, last);
+    });
+}
+
 Limits CpuDevice::measure_limits() {
     constexpr int64_t bytes = int64_t(1) << 29, rounds = 1'000'000;
     Buffer memory(bytes);

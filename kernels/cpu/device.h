@@ -43,6 +43,8 @@ class CpuDevice final : public Device {
                                       const Bindings& bindings) override;
     void play(Recording& recording, uint64_t wait, uint64_t signal) override;
     void wait(uint64_t) override {}  // play returns when done
+    void divide(int64_t count,
+                const std::function<void(int64_t first, int64_t end)>& work) override;
 
   private:
     Buffer load_packed(const WeightSource& source, std::atomic<int64_t>& progress);

@@ -1,5 +1,6 @@
 #include "parallel/communicator/box.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "gguf/error.h"
@@ -17,36 +18,40 @@ std::vector<int64_t> live_extents(const graph::View& view, Counts counts) {
 
 int64_t wire_bytes(Wire wire) { return wire == Wire::F32 ? 4 : 2; }
 
-void to_wire(Wire wire, const float* from, std::byte* to, int64_t count) {
+void to_wire(Wire wire, const float* from, std::byte* to, int64_t first, int64_t end) {
     auto* half = reinterpret_cast<uint16_t*>(to);
     switch (wire) {
         case Wire::F32:
-            std::memcpy(to, from, size_t(count) * 4);
+            std::memcpy(to + first * 4, from + first, size_t(end - first) * 4);
             return;
         case Wire::F16:
-            for (int64_t i = 0; i < count; ++i) half[i] = gguf::f32_to_f16(from[i]);
+            for (int64_t i = first; i < end; ++i) half[i] = gguf::f32_to_f16(from[i]);
             return;
         case Wire::BF16:
-            for (int64_t i = 0; i < count; ++i) half[i] = gguf::f32_to_bf16(from[i]);
+            for (int64_t i = first; i < end; ++i) half[i] = gguf::f32_to_bf16(from[i]);
             return;
     }
 }
 
 namespace {
 
+// Elements of a sum that stay in the nearest cache while all addends come by.
+constexpr int64_t piece = 2048;
+
+// Calls use(i, element i) for [first, end).
 template <typename Use>
-void each_from_wire(Wire wire, const std::byte* from, int64_t count, Use use) {
+void each_from_wire(Wire wire, const std::byte* from, int64_t first, int64_t end, Use use) {
     auto* single = reinterpret_cast<const float*>(from);
     auto* half = reinterpret_cast<const uint16_t*>(from);
     switch (wire) {
         case Wire::F32:
-            for (int64_t i = 0; i < count; ++i) use(i, single[i]);
+            for (int64_t i = first; i < end; ++i) use(i, single[i]);
             return;
         case Wire::F16:
-            for (int64_t i = 0; i < count; ++i) use(i, gguf::f16_to_f32(half[i]));
+            for (int64_t i = first; i < end; ++i) use(i, gguf::f16_to_f32(half[i]));
             return;
         case Wire::BF16:
-            for (int64_t i = 0; i < count; ++i) use(i, gguf::bf16_to_f32(half[i]));
+            for (int64_t i = first; i < end; ++i) use(i, gguf::bf16_to_f32(half[i]));
             return;
     }
 }
@@ -67,12 +72,14 @@ void each_row(const std::vector<int64_t>& extents, Visit visit) {
 
 }  // namespace
 
-void from_wire(Wire wire, const std::byte* from, float* to, int64_t count) {
-    each_from_wire(wire, from, count, [to](int64_t i, float value) { to[i] = value; });
-}
-
-void add_from_wire(Wire wire, const std::byte* from, float* to, int64_t count) {
-    each_from_wire(wire, from, count, [to](int64_t i, float value) { to[i] += value; });
+void add_up(Wire wire, std::span<const std::byte* const> addends, float* sum, int64_t first,
+            int64_t end) {
+    for (; first < end; first += piece) {
+        const int64_t last = std::min(first + piece, end);
+        each_from_wire(wire, addends[0], first, last, [sum](int64_t i, float x) { sum[i] = x; });
+        for (const std::byte* addend : addends.subspan(1))
+            each_from_wire(wire, addend, first, last, [sum](int64_t i, float x) { sum[i] += x; });
+    }
 }
 
 void place_range(const graph::View& range, const std::vector<int64_t>& range_extents,

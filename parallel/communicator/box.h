@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "graph/op.h"
@@ -15,11 +16,11 @@ std::vector<int64_t> live_extents(const graph::View& view, Counts counts);
 
 int64_t wire_bytes(Wire wire);  // of one element
 
-// Converts `count` elements of a dense value to the wire's type.
-void to_wire(Wire wire, const float* from, std::byte* to, int64_t count);
-// to = from, or to += from.
-void from_wire(Wire wire, const std::byte* from, float* to, int64_t count);
-void add_from_wire(Wire wire, const std::byte* from, float* to, int64_t count);
+// Elements [first, end) of a dense value, converted to the wire's type.
+void to_wire(Wire wire, const float* from, std::byte* to, int64_t first, int64_t end);
+// Elements [first, end) of the sum of addends, which are added in their order.
+void add_up(Wire wire, std::span<const std::byte* const> addends, float* sum, int64_t first,
+            int64_t end);
 
 // Copies a dense local range into the dense whole of which it is a part.
 void place_range(const graph::View& range, const std::vector<int64_t>& range_extents,

@@ -10,7 +10,8 @@ namespace tandem::parallel {
 // Thrown by waits after poison(); the error itself is with the one who poisoned.
 struct Poisoned {};
 
-class Counter {
+// Each has a line of the cache of its own, so that those who wait for one do not hinder another.
+class alignas(64) Counter {
   public:
     void advance(uint32_t value) {
         value_.store(value, std::memory_order_release);

@@ -25,6 +25,17 @@ int64_t product(const std::vector<int64_t>& extents) {
     return result;
 }
 
+// Elements that are worth the start of a device's threads, a few microseconds.
+constexpr int64_t worth_dividing = 1 << 15;
+
+void divide(kernels::Device& device, int64_t elements,
+            const std::function<void(int64_t first, int64_t end)>& work) {
+    if (elements < worth_dividing)
+        work(0, elements);
+    else
+        device.divide(elements, work);
+}
+
 }  // namespace
 
 Wire wire_from_name(std::string_view name) {
@@ -66,6 +77,7 @@ HostCommunicator::HostCommunicator(const Placed& placed, size_t devices, Wire wi
 void HostCommunicator::reserve(int number, kernels::Device& device, int64_t sending_bytes,
                                int64_t landing_bytes) {
     Memory& memory = memory_[size_t(number)];
+    memory.device = &device;
     for (int slot : {0, 1}) {
         memory.sending[slot] = device.exchange_memory(sending_bytes);
         if (wire_ != Wire::F32) memory.wire[slot] = allocate(sending_bytes);
@@ -109,8 +121,11 @@ void HostCommunicator::run(int device, const Meeting& meeting, uint32_t sequence
     for (size_t t = 0; t < meeting.receives.size(); ++t) {
         const Operand& to = meeting.receives[t];
         check(to.where == Where::Landing, "an exchange writes landing memory");
-        assemble(here, t, int(sequence % 2), counts, to.view,
-                 reinterpret_cast<float*>(landing(device) + to.offset));
+        auto* destination = reinterpret_cast<float*>(landing(device) + to.offset);
+        if (here.exchange->kind == Exchange::Kind::Sum)
+            add(here, t, int(sequence % 2), counts, *memory_[size_t(device)].device, destination);
+        else
+            place(here, t, int(sequence % 2), counts, to.view, destination);
     }
     here.consumed[index_in(here.exchange->receivers, device)].advance(sequence + 1);
 }
@@ -118,12 +133,14 @@ void HostCommunicator::run(int device, const Meeting& meeting, uint32_t sequence
 void HostCommunicator::publish(Point& point, int device, const Meeting& meeting, uint32_t sequence,
                                Counts counts) {
     int slot = int(sequence % 2);
+    Memory& memory = memory_[size_t(device)];
     for (const Operand& value : meeting.sends) {
         check(value.where == Where::Sending, "an exchange reads sending memory");
-        if (wire(point) != Wire::F32)
-            to_wire(wire_, reinterpret_cast<const float*>(sending(device, slot) + value.offset),
-                    memory_[size_t(device)].wire[slot].get() + value.offset,
-                    product(live_extents(value.view, counts)));
+        if (wire(point) == Wire::F32) continue;
+        auto* from = reinterpret_cast<const float*>(memory.sending[slot] + value.offset);
+        std::byte* to = memory.wire[slot].get() + value.offset;
+        divide(*memory.device, product(live_extents(value.view, counts)),
+               [&](int64_t first, int64_t end) { to_wire(wire_, from, to, first, end); });
     }
     size_t source = index_in(point.exchange->sources, device);
     point.offers[slot][source] = {&meeting, device};
@@ -137,20 +154,23 @@ const std::byte* HostCommunicator::offered(const Offer& offer, size_t t, int slo
            offer.meeting->sends[t].offset;
 }
 
-void HostCommunicator::assemble(const Point& point, size_t t, int slot, Counts counts,
-                                const graph::View& full, float* destination) const {
+// Every receiver makes all of the sum: to divide that among them would take a second meeting.
+void HostCommunicator::add(const Point& point, size_t t, int slot, Counts counts,
+                           kernels::Device& device, float* destination) const {
     const std::vector<Offer>& offers = point.offers[slot];
     Wire type = wire(point);
-    for (size_t i = 0; i < offers.size(); ++i) {
-        const std::byte* from = offered(offers[i], t, slot, type);
-        const graph::View& range = offers[i].meeting->sends[t].view;
-        std::vector<int64_t> extents = live_extents(range, counts);
-        if (point.exchange->kind == Exchange::Kind::Place)
-            place_range(range, extents, from, full, destination);
-        else if (i == 0)
-            from_wire(type, from, destination, product(extents));
-        else
-            add_from_wire(type, from, destination, product(extents));
+    std::vector<const std::byte*> addends;
+    for (const Offer& offer : offers) addends.push_back(offered(offer, t, slot, type));
+    divide(device, product(live_extents(offers[0].meeting->sends[t].view, counts)),
+           [&](int64_t first, int64_t end) { add_up(type, addends, destination, first, end); });
+}
+
+void HostCommunicator::place(const Point& point, size_t t, int slot, Counts counts,
+                             const graph::View& full, float* destination) const {
+    for (const Offer& offer : point.offers[slot]) {
+        const graph::View& range = offer.meeting->sends[t].view;
+        place_range(range, live_extents(range, counts), offered(offer, t, slot, wire(point)), full,
+                    destination);
     }
 }
 
@@ -169,7 +189,8 @@ void HostCommunicator::fetch(int exchange, uint32_t sequence, Counts counts,
     for (size_t i = full.extents.size(); i-- > 1;)
         full.strides[i - 1] = full.strides[i] * full.extents[i];
     check(int64_t(logits.size()) == full.elements(), "room for the logits of all rows");
-    assemble(here, 0, slot, counts, full, logits.data());
+    check(here.exchange->kind == Exchange::Kind::Place, "logits are not fetched as addends");
+    place(here, 0, slot, counts, full, logits.data());
     here.consumed[0].advance(sequence + 1);
 }
 

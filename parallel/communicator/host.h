@@ -35,6 +35,7 @@ class HostCommunicator final : public Communicator {
     static Block allocate(int64_t bytes);
 
     struct Memory {
+        kernels::Device* device = nullptr;
         std::byte *sending[2] = {}, *landing = nullptr;  // of the device
         Block wire[2];                                   // addends in the type of the wire
     };
@@ -55,9 +56,11 @@ class HostCommunicator final : public Communicator {
     Wire wire(const Point& point) const;
     void publish(Point& point, int device, const Meeting& meeting, uint32_t sequence,
                  Counts counts);
-    // Fills one receiver's copy of transfer `t`.
-    void assemble(const Point& point, size_t t, int slot, Counts counts, const graph::View& full,
-                  float* destination) const;
+    // Makes the sum of transfer `t`, or puts its ranges side by side.
+    void add(const Point& point, size_t t, int slot, Counts counts, kernels::Device& device,
+             float* destination) const;
+    void place(const Point& point, size_t t, int slot, Counts counts, const graph::View& full,
+               float* destination) const;
     const std::byte* offered(const Offer& offer, size_t t, int slot, Wire type) const;
 
     const Placed& placed_;
