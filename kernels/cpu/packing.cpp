@@ -2,6 +2,7 @@
 
 #include <cstring>
 #include <span>
+#include <vector>
 
 #include "gguf/error.h"
 
@@ -67,37 +68,53 @@ std::span<const Field> fields(DType dtype) {
     }
 }
 
-// Calls move(offset in a stored row, offset in the group, bytes) for the units of one lane.
-template <int unit, typename Move>
-void each_unit(const Field& field, int lanes, int lane, int64_t& from, int64_t& to, Move move) {
-    for (int at = 0; at < field.bytes; at += unit) {
-        move(from, to + int64_t(lane) * unit);
-        from += unit;
-        to += int64_t(lanes) * unit;
-    }
+// A block's bytes as runs of units. Elements of their own are one block, as long as the row.
+int64_t blocks(DType dtype, int64_t columns) {
+    const int64_t block = gguf::traits(dtype).block;
+    return block == 1 ? 1 : columns / block;
 }
 
-template <bool packing>
-void copy_lane(DType dtype, int lanes, int64_t columns, int lane, std::byte* group,
-               std::byte* row) {
-    int64_t from = 0, to = 0;
-    std::span<const Field> all = fields(dtype);
-    auto copy = [&]<int unit>(const Field& field) {
-        each_unit<unit>(field, lanes, lane, from, to, [&](int64_t stored, int64_t packed) {
-            if constexpr (packing)
-                std::memcpy(group + packed, row + stored, unit);
-            else
-                std::memcpy(row + stored, group + packed, unit);
-        });
-    };
-    for (int64_t block = 0; block < columns / gguf::traits(dtype).block; ++block)
-        for (const Field& field : all)
+int64_t units(DType dtype, const Field& field, int64_t columns) {
+    return gguf::traits(dtype).block == 1 ? columns : field.bytes / field.unit;
+}
+
+// Unit u of each of the rows, `from` bytes on, becomes units u * lanes and following of the group.
+// A line of each row is read at a time: rows whose lengths are powers of two share few places in
+// the cache.
+template <typename Unit, int lanes>
+void interleave(const std::byte* const* rows, int64_t from, int64_t count, std::byte* group) {
+    constexpr int64_t line = 64 / sizeof(Unit);
+    Unit lines[lanes][line];
+    int64_t u = 0;
+    for (; u + line <= count; u += line) {
+        for (int lane = 0; lane < lanes; ++lane)
+            std::memcpy(lines[lane], rows[lane] + from + u * int64_t(sizeof(Unit)), 64);
+        for (int64_t i = 0; i < line; ++i)
+            for (int lane = 0; lane < lanes; ++lane)
+                std::memcpy(group + ((u + i) * lanes + lane) * int64_t(sizeof(Unit)),
+                            &lines[lane][i], sizeof(Unit));
+    }
+    for (; u < count; ++u)
+        for (int lane = 0; lane < lanes; ++lane)
+            std::memcpy(group + (u * lanes + lane) * int64_t(sizeof(Unit)),
+                        rows[lane] + from + u * int64_t(sizeof(Unit)), sizeof(Unit));
+}
+
+template <int lanes>
+void pack_rows(DType dtype, int64_t columns, const std::byte* const* rows, std::byte* group) {
+    int64_t from = 0;
+    for (int64_t block = 0; block < blocks(dtype, columns); ++block)
+        for (const Field& field : fields(dtype)) {
+            const int64_t count = units(dtype, field, columns);
+            std::byte* to = group + from * lanes;
             if (field.unit == 4)
-                copy.template operator()<4>(field);
+                interleave<uint32_t, lanes>(rows, from, count, to);
             else if (field.unit == 2)
-                copy.template operator()<2>(field);
+                interleave<uint16_t, lanes>(rows, from, count, to);
             else
-                copy.template operator()<1>(field);
+                interleave<uint8_t, lanes>(rows, from, count, to);
+            from += count * field.unit;
+        }
 }
 
 }  // namespace
@@ -117,19 +134,23 @@ int64_t packed_bytes(DType dtype, int lanes, int64_t matrices, int64_t rows, int
 
 void pack_group(DType dtype, int lanes, int64_t columns, const std::byte* const* rows,
                 std::byte* group) {
-    for (int lane = 0; lane < lanes; ++lane)
-        if (!rows[lane]) {
-            std::memset(group, 0, size_t(group_bytes(dtype, lanes, columns)));
-            break;
-        }
-    for (int lane = 0; lane < lanes; ++lane)
-        if (rows[lane])
-            copy_lane<true>(dtype, lanes, columns, lane, group, const_cast<std::byte*>(rows[lane]));
+    std::vector<std::byte> zeros;
+    std::vector<const std::byte*> all(rows, rows + lanes);
+    for (const std::byte*& row : all)
+        if (!row) zeros.resize(size_t(gguf::row_bytes(dtype, columns))), row = zeros.data();
+    check(lanes == 8 || lanes == 16, "rows are packed by eight or sixteen");
+    (lanes == 8 ? pack_rows<8> : pack_rows<16>)(dtype, columns, all.data(), group);
 }
 
 void unpack_row(DType dtype, int lanes, int64_t columns, const std::byte* group, int lane,
                 std::byte* row) {
-    copy_lane<false>(dtype, lanes, columns, lane, const_cast<std::byte*>(group), row);
+    for (int64_t block = 0; block < blocks(dtype, columns); ++block)
+        for (const Field& field : fields(dtype))
+            for (int64_t u = 0; u < units(dtype, field, columns); ++u) {
+                std::memcpy(row, group + int64_t(lane) * field.unit, size_t(field.unit));
+                row += field.unit;
+                group += int64_t(lanes) * field.unit;
+            }
 }
 
 }  // namespace tandem::kernels::cpu
