@@ -59,10 +59,16 @@ int64_t plain_bytes(gguf::DType dtype, graph::Use use, int64_t rows, int64_t col
 
 Buffer load_plain(const WeightSource& source, std::atomic<int64_t>& progress) {
     int64_t rows = source.matrices * source.rows;
-    int64_t row_bytes = gguf::row_bytes(source.dtype, source.columns);
     Buffer buffer(plain_bytes(source.dtype, source.use, rows, source.columns));
+    load_plain_rows(source, 0, rows, buffer, progress);
+    return buffer;
+}
+
+void load_plain_rows(const WeightSource& source, int64_t first, int64_t end, const Buffer& buffer,
+                     std::atomic<int64_t>& progress) {
+    int64_t row_bytes = gguf::row_bytes(source.dtype, source.columns);
     std::vector<std::byte> scratch(static_cast<size_t>(row_bytes));
-    for (int64_t row = 0; row < rows; ++row) {
+    for (int64_t row = first; row < end; ++row) {
         const std::byte* bytes = source.row(row, scratch.data());
         if (source.use == graph::Use::Vector)
             gguf::decode_row(source.dtype, bytes,
@@ -72,7 +78,6 @@ Buffer load_plain(const WeightSource& source, std::atomic<int64_t>& progress) {
             std::memcpy(buffer.data() + row * row_bytes, bytes, size_t(row_bytes));
         progress += row_bytes;
     }
-    return buffer;
 }
 
 Buffer make_plain_state(gguf::DType dtype, int64_t rows, int64_t columns) {

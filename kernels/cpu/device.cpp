@@ -31,7 +31,7 @@ struct CpuRecording final : Recording {
 
 // First touched by the team, so that pages lie near its cores.
 void clear(cpu::Team& team, Buffer& buffer) {
-    team.run([&](const Worker& worker) {
+    team.run_apart([&](const Worker& worker) {
         int64_t first, last;
         worker.share(buffer.bytes(), first, last);
         if (first < last) std::memset(buffer.data() + first, 0, size_t(last - first));
@@ -78,33 +78,37 @@ int64_t CpuDevice::row_multiple(gguf::DType dtype, graph::Use use) const {
 }
 
 void CpuDevice::load_weight(int value, const WeightSource& source, std::atomic<int64_t>& progress) {
-    bool packed = cpu::is_packed(source.dtype, source.use);
-    weights_[value] = packed ? load_packed(source, progress) : load_plain(source, progress);
-}
-
-Buffer CpuDevice::load_packed(const WeightSource& source, std::atomic<int64_t>& progress) {
     Buffer buffer(
         packed_bytes(source.dtype, source.use, source.matrices, source.rows, source.columns));
+    bool packed = cpu::is_packed(source.dtype, source.use);
+    team_.run_apart([&](const Worker& worker) {
+        if (packed) return load_packed(source, worker, buffer, progress);
+        int64_t first, last;
+        worker.share(source.matrices * source.rows, first, last);
+        load_plain_rows(source, first, last, buffer, progress);
+    });
+    weights_[value] = std::move(buffer);
+}
+
+void CpuDevice::load_packed(const WeightSource& source, const Worker& worker, const Buffer& buffer,
+                            std::atomic<int64_t>& progress) const {
     int64_t row_bytes = gguf::row_bytes(source.dtype, source.columns), lanes = isa_.lanes;
     int64_t groups = (source.rows + lanes - 1) / lanes;
-    team_.run([&](const Worker& worker) {
-        int64_t first, last;
-        worker.share(source.matrices * groups, first, last);
-        std::vector<std::byte> assembled(static_cast<size_t>(lanes * row_bytes));
-        std::vector<const std::byte*> rows(static_cast<size_t>(lanes));
-        for (int64_t group = first; group < last; ++group) {
-            int64_t row = group % groups * lanes, count = std::min(lanes, source.rows - row);
-            for (int64_t lane = 0; lane < lanes; ++lane)
-                rows[size_t(lane)] = lane < count
-                                         ? source.row(group / groups * source.rows + row + lane,
-                                                      assembled.data() + lane * row_bytes)
-                                         : nullptr;
-            cpu::pack_group(source.dtype, int(lanes), source.columns, rows.data(),
-                            buffer.data() + group * lanes * row_bytes);
-            progress += count * row_bytes;
-        }
-    });
-    return buffer;
+    int64_t first, last;
+    worker.share(source.matrices * groups, first, last);
+    std::vector<std::byte> assembled(static_cast<size_t>(lanes * row_bytes));
+    std::vector<const std::byte*> rows(static_cast<size_t>(lanes));
+    for (int64_t group = first; group < last; ++group) {
+        int64_t row = group % groups * lanes, count = std::min(lanes, source.rows - row);
+        for (int64_t lane = 0; lane < lanes; ++lane)
+            rows[size_t(lane)] = lane < count
+                                     ? source.row(group / groups * source.rows + row + lane,
+                                                  assembled.data() + lane * row_bytes)
+                                     : nullptr;
+        cpu::pack_group(source.dtype, int(lanes), source.columns, rows.data(),
+                        buffer.data() + group * lanes * row_bytes);
+        progress += count * row_bytes;
+    }
 }
 
 void CpuDevice::make_state(int value, gguf::DType dtype, int64_t rows, int64_t columns) {

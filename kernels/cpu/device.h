@@ -47,7 +47,9 @@ class CpuDevice final : public Device {
                 const std::function<void(int64_t first, int64_t end)>& work) override;
 
   private:
-    Buffer load_packed(const WeightSource& source, std::atomic<int64_t>& progress);
+    // A member's share of a packed weight.
+    void load_packed(const WeightSource& source, const cpu::Worker& worker, const Buffer& buffer,
+                     std::atomic<int64_t>& progress) const;
 
     Description description_;
     const cpu::Isa& isa_;

@@ -116,4 +116,17 @@ void Team::run(const std::function<void(const Worker&)>& task) {
     std::rethrow_exception(first);
 }
 
+void Team::run_apart(const std::function<void(const Worker&)>& task) {
+    std::exception_ptr error;
+    std::thread([&] {
+        pin_to(cores_[0]);
+        try {
+            run(task);
+        } catch (...) {
+            error = std::current_exception();
+        }
+    }).join();
+    if (error) std::rethrow_exception(error);
+}
+
 }  // namespace tandem::kernels::cpu

@@ -20,12 +20,12 @@ TEST(Team, WaitsEndWhereAMemberHasAnError) {
                 worker.barrier->wait();
                 worker.barrier->wait();
             };
-            try {
-                team.run(fails);
-                FAIL() << "the error is lost";
-            } catch (const std::runtime_error& error) {
-                EXPECT_STREQ(error.what(), "out of paper");
-            }
+            for (bool apart : {false, true}) try {
+                    apart ? team.run_apart(fails) : team.run(fails);
+                    FAIL() << "the error is lost";
+                } catch (const std::runtime_error& error) {
+                    EXPECT_STREQ(error.what(), "out of paper");
+                }
             // The next task finds all members in place.
             std::atomic<int> met = 0;
             team.run([&](const Worker& worker) {
