@@ -53,6 +53,12 @@ std::string describe(const std::vector<std::string>& names, int threads) {
     return text;
 }
 
+// Of a machine with several memory nodes.
+std::string describe_nodes(int threads) {
+    const std::vector<std::string> names = kernels::cpu_devices();
+    return names.size() > 1 ? describe(names, threads) : "";
+}
+
 // All of them, also those that no model can run on.
 std::string describe(const kernels::VulkanAdapters& adapters) {
     std::string text;
@@ -91,7 +97,7 @@ int run(const Arguments& arguments) {
     if (!arguments.has("device") && !measure && !write) {
         std::cout << "Available devices:\n"
                   << describe(kernels::vulkan_adapters()) << describe({"cpu"}, threads)
-                  << describe({"reference"}, threads);
+                  << describe_nodes(threads) << describe({"reference"}, threads);
         return 0;
     }
     const MeasuredDevices wanted{

@@ -29,13 +29,15 @@ constexpr Option step_list[] = {
 constexpr Option device_list[] = {
     {"-dev, --device", "LIST",
      "devices, separated by commas; one may be named several times, which makes several of "
-     "it (default: the GPUs, or cpu where there is none)"},
+     "it (default: the GPUs; where there is none cpu, which is all cores, or where memory is near "
+     "to some cores only each memory node, cpu:node0,cpu:node1)"},
     {"-ngl, --gpu-layers, --n-gpu-layers", "N",
      "0: no GPU where -dev names none; other numbers have no effect, the split mode places layers"},
     {"-t, --threads", "N", "threads of a CPU device (default: one per core of its set)"},
     {"-sm, --split-mode", "MODE",
      "none: one device; layer: whole layers on one device each; tensor: every layer over all "
-     "devices by one ratio; graph: every part where it costs least (default: layer)"},
+     "devices by one ratio; graph: every part where it costs least (default: layer, but tensor for "
+     "memory nodes of the CPU)"},
     {"-ts, --tensor-split", "RATIO",
      "shares of the devices, 3,1 or 3/1 (default: by free memory in mode layer, equal in tensor, "
      "what costs least in graph)"},
@@ -130,7 +132,7 @@ EngineOptions engine_options(const Arguments& arguments, int64_t context) {
     options.devices = chosen_devices(arguments);
     // 0 and less: as many as there are cores.
     options.threads = int(std::max<int64_t>(0, arguments.integer("threads", 0)));
-    options.plan.mode = arguments.text("split-mode", options.plan.mode);
+    options.plan.mode = arguments.text("split-mode", usual_mode(options.devices));
     if (arguments.has("tensor-split"))
         options.plan.ratio = to_ratio(arguments.text("tensor-split"));
     options.plan.main_device = int(arguments.integer("main-gpu", 0));
@@ -142,8 +144,15 @@ EngineOptions engine_options(const Arguments& arguments, int64_t context) {
 
 std::vector<std::string> chosen_devices(const Arguments& arguments) {
     if (arguments.has("device")) return to_devices(arguments.text("device"));
-    if (arguments.text("gpu-layers") == "0") return {"cpu"};
+    if (arguments.text("gpu-layers") == "0") return kernels::cpu_devices();
     return kernels::usual_devices();
+}
+
+std::string usual_mode(std::span<const std::string> devices) {
+    const bool nodes = std::all_of(devices.begin(), devices.end(), [](const std::string& name) {
+        return name.starts_with("cpu:node");
+    });
+    return nodes && devices.size() > 1 ? "tensor" : "layer";
 }
 
 int64_t context_size(const Arguments& arguments, const gguf::File& file,

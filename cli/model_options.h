@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,6 +26,9 @@ std::filesystem::path model_path(const Arguments& arguments);
 EngineOptions engine_options(const Arguments& arguments, int64_t context);
 // The value of -dev; by default the usual devices of this machine, but for -ngl 0 the CPU.
 std::vector<std::string> chosen_devices(const Arguments& arguments);
+// The split mode where -sm says none: tensor for memory nodes of one machine, which read their
+// parts of every layer at the same time, else layer.
+std::string usual_mode(std::span<const std::string> devices);
 // The value of -c: by default, and for 0, what the model was trained for; the default ends at 4096
 // tokens. `notes` says so where it is cut, or is more than the model knows.
 int64_t context_size(const Arguments& arguments, const gguf::File& file,

@@ -8,18 +8,13 @@
 #include "gguf/error.h"
 #include "kernels/cpu/device.h"
 #include "kernels/host.h"
+#include "kernels/nodes.h"
 #include "kernels/reference/device.h"
 #include "kernels/vulkan.h"
 
 namespace tandem::kernels {
 
 namespace {
-
-std::string list(const std::vector<int>& cores) {
-    std::string text;
-    for (int core : cores) text += (text.empty() ? "" : ", ") + std::to_string(core);
-    return text;
-}
 
 int core_number(std::string_view text, const std::string& name) {
     int core = -1;
@@ -29,11 +24,30 @@ int core_number(std::string_view text, const std::string& name) {
     return core;
 }
 
-// The cores of "cpu", "cpu:2" or "cpu:0-3".
-std::vector<int> cores_of(const std::string& name) {
+// Where a device of this host lives; no cores for a GPU.
+struct Place {
+    std::vector<int> cores;
+    std::optional<MemoryNode> node;  // of one made of a node
+};
+
+// "cpu:node1"
+Place place_of_node(const std::string& name, std::string_view number) {
+    const std::vector<MemoryNode> nodes = memory_nodes(usable_cores());
+    std::string known;
+    for (const MemoryNode& node : nodes) {
+        if (number == std::to_string(node.number)) return {node.cores, node};
+        known += (known.empty() ? "" : ", ") + node_name(node);
+    }
+    throw Error("device \"" + name + "\" does not exist; " +
+                (known.empty() ? "this system tells of no memory nodes" : "there are " + known));
+}
+
+// "cpu", "cpu:2", "cpu:0-3" or "cpu:node1".
+Place place_of(const std::string& name) {
     std::vector<int> usable = usable_cores();
-    if (name == "cpu") return usable;
+    if (name == "cpu") return {usable, {}};
     std::string_view range = std::string_view(name).substr(4);
+    if (range.starts_with("node")) return place_of_node(name, range.substr(4));
     size_t dash = range.find('-');
     int first = core_number(range.substr(0, dash), name);
     int last = dash == std::string_view::npos ? first : core_number(range.substr(dash + 1), name);
@@ -41,11 +55,11 @@ std::vector<int> cores_of(const std::string& name) {
     for (int core = first; core <= last && core - first < 4096; ++core) {
         if (std::find(usable.begin(), usable.end(), core) == usable.end())
             throw Error("device \"" + name + "\": core " + std::to_string(core) +
-                        " is not among the cores of this process: " + list(usable));
+                        " is not among the cores of this process: " + cores_text(usable));
         cores.push_back(core);
     }
     if (cores.empty()) throw Error("device \"" + name + "\" has no cores");
-    return cores;
+    return {cores, {}};
 }
 
 bool is_cpu(const std::string& name) { return name == "cpu" || name.starts_with("cpu:"); }
@@ -66,29 +80,52 @@ std::optional<int> vulkan_number(std::string_view name) {
 }
 
 // Throws Error where there is no such device.
-std::vector<int> cores_for(const std::string& name, int threads) {
+Place place_for(const std::string& name, int threads) {
     if (vulkan_number(name)) return {};
-    if (name == "reference") return usable_cores();
+    if (name == "reference") return {usable_cores(), {}};
     if (!is_cpu(name))
         throw Error("device \"" + name +
-                    "\" does not exist; there are cpu, cpu:N, cpu:N-M, vulkanN and reference");
-    std::vector<int> cores = cores_of(name);
-    if (threads > 0 && size_t(threads) < cores.size()) cores.resize(size_t(threads));
-    return cores;
+                    "\" does not exist; there are cpu, cpu:N, cpu:N-M, cpu:nodeN, vulkanN and "
+                    "reference");
+    Place place = place_of(name);
+    if (threads > 0 && size_t(threads) < place.cores.size()) place.cores.resize(size_t(threads));
+    return place;
 }
 
 // True if device `i` runs on a core of another.
-bool shares(const std::vector<std::vector<int>>& cores, size_t i) {
-    for (size_t j = 0; j < cores.size(); ++j)
-        for (int core : cores[j])
-            if (i != j && std::find(cores[i].begin(), cores[i].end(), core) != cores[i].end())
-                return true;
+bool shares(const std::vector<Place>& places, size_t i) {
+    const std::vector<int>& own = places[i].cores;
+    for (size_t j = 0; j < places.size(); ++j)
+        for (int core : places[j].cores)
+            if (i != j && std::find(own.begin(), own.end(), core) != own.end()) return true;
     return false;
+}
+
+// A share of what is free in the host, and at most of what is free near the device's cores.
+int64_t free_bytes(const std::vector<Place>& places, size_t i, int64_t share) {
+    const std::optional<MemoryNode>& node = places[i].node;
+    if (!node) return share;
+    const auto sharers = std::count_if(places.begin(), places.end(), [&](const Place& place) {
+        return place.node && place.node->number == node->number;
+    });
+    return std::min(share, node->free_bytes / sharers);
 }
 
 }  // namespace
 
-std::vector<std::string> usual_devices(std::span<const VulkanAdapter> adapters) {
+std::string node_name(const MemoryNode& node) { return "cpu:node" + std::to_string(node.number); }
+
+std::vector<std::string> cpu_devices(std::span<const MemoryNode> nodes) {
+    if (nodes.size() < 2) return {"cpu"};
+    std::vector<std::string> names;
+    for (const MemoryNode& node : nodes) names.push_back(node_name(node));
+    return names;
+}
+
+std::vector<std::string> cpu_devices() { return cpu_devices(memory_nodes(usable_cores())); }
+
+std::vector<std::string> usual_devices(std::span<const VulkanAdapter> adapters,
+                                       std::span<const MemoryNode> nodes) {
     std::vector<std::string> beside, others;
     for (size_t i = 0; i < adapters.size(); ++i) {
         const VulkanAdapter& adapter = adapters[i];
@@ -96,17 +133,18 @@ std::vector<std::string> usual_devices(std::span<const VulkanAdapter> adapters) 
         (adapter.integrated ? beside : others).push_back("vulkan" + std::to_string(i));
     }
     if (!others.empty()) return others;
-    return beside.empty() ? std::vector<std::string>{"cpu"} : beside;
+    return beside.empty() ? cpu_devices(nodes) : beside;
 }
 
 std::vector<std::string> usual_devices() {
-    return has_gpu() ? usual_devices(vulkan_adapters().list) : usual_devices({});
+    const std::vector<MemoryNode> nodes = memory_nodes(usable_cores());
+    return has_gpu() ? usual_devices(vulkan_adapters().list, nodes) : usual_devices({}, nodes);
 }
 
 std::vector<std::unique_ptr<Device>> make_devices(const std::vector<std::string>& names,
                                                   int threads) {
-    std::vector<std::vector<int>> cores;  // that each one runs on; none for a GPU
-    for (const std::string& name : names) cores.push_back(cores_for(name, threads));
+    std::vector<Place> places;
+    for (const std::string& name : names) places.push_back(place_for(name, threads));
     std::vector<std::unique_ptr<Device>> devices(names.size());
     const int64_t free = free_memory();
     auto in_host_memory = int64_t(std::count_if(
@@ -122,17 +160,21 @@ std::vector<std::unique_ptr<Device>> make_devices(const std::vector<std::string>
                                          .adapter = *number,
                                          .sharers = int(sharers),
                                          .host_bytes = free / (in_host_memory + sharers)});
-        if (devices[i]->description().in_host_memory) cores[i] = usable_cores();
+        if (devices[i]->description().in_host_memory) places[i].cores = usable_cores();
     }
-    in_host_memory = int64_t(
-        std::count_if(cores.begin(), cores.end(), [](const auto& some) { return !some.empty(); }));
+    in_host_memory = int64_t(std::count_if(
+        places.begin(), places.end(), [](const Place& place) { return !place.cores.empty(); }));
     for (size_t i = 0; i < names.size(); ++i) {
         if (devices[i]) continue;
-        const bool shared = shares(cores, i);
+        const bool shared = shares(places, i);
         const int64_t share = free / in_host_memory;
         if (is_cpu(names[i]))
             devices[i] = std::make_unique<CpuDevice>(CpuDevice::Options{
-                .name = names[i], .cores = cores[i], .shares_cores = shared, .free_bytes = share});
+                .name = names[i],
+                .cores = places[i].cores,
+                .shares_cores = shared,
+                .total_bytes = places[i].node ? places[i].node->total_bytes : total_memory(),
+                .free_bytes = free_bytes(places, i, share)});
         else
             devices[i] = std::make_unique<ReferenceDevice>(names[i], share, shared);
     }

@@ -1,5 +1,6 @@
-// Devices by name: "reference", "cpu" (all cores), "cpu:0", "cpu:0-3", "vulkan0", "vulkan1" (in any
-// case). A name may be repeated, or cores divided, to make several devices of one machine.
+// Devices by name: "reference", "cpu" (all cores), "cpu:0", "cpu:0-3", "cpu:node0" (the cores of a
+// memory node), "vulkan0", "vulkan1" (in any case). A name may be repeated, or cores divided, to
+// make several devices of one machine.
 #pragma once
 
 #include <memory>
@@ -7,6 +8,7 @@
 #include <vector>
 
 #include "kernels/device.h"
+#include "kernels/nodes.h"
 #include "kernels/vulkan.h"
 
 namespace tandem::kernels {
@@ -15,7 +17,14 @@ namespace tandem::kernels {
 // only where there is no other, or else the CPU. Drivers, which take long to load, are asked only
 // where the system shows a GPU.
 std::vector<std::string> usual_devices();
-std::vector<std::string> usual_devices(std::span<const VulkanAdapter> adapters);
+std::vector<std::string> usual_devices(std::span<const VulkanAdapter> adapters,
+                                       std::span<const MemoryNode> nodes);
+
+// Of the CPU alone: "cpu", or where memory is near to some cores and far from others each node, so
+// that all that a core reads is near.
+std::vector<std::string> cpu_devices();
+std::vector<std::string> cpu_devices(std::span<const MemoryNode> nodes);
+std::string node_name(const MemoryNode& node);  // "cpu:node0"
 
 // `threads` bounds the team of each CPU device; 0: one thread per core of its set. Free memory of
 // the host is divided among the devices that live there, that of a GPU among those made of it.

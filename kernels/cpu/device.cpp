@@ -7,8 +7,8 @@
 #include "kernels/cpu/forms.h"
 #include "kernels/cpu/packing.h"
 #include "kernels/cpu/site.h"
-#include "kernels/host.h"
 #include "kernels/host_memory.h"
+#include "kernels/nodes.h"
 
 namespace tandem::kernels {
 
@@ -50,11 +50,12 @@ CpuDevice::CpuDevice(const Options& options)
     description_ = {.name = options.name,
                     .kind = "cpu",
                     .features = variant + ", " + std::to_string(team_.size()) +
-                                (team_.size() == 1 ? " thread" : " threads"),
+                                (team_.size() == 1 ? " thread on core " : " threads on cores ") +
+                                cores_text(options.cores),
                     .threads = team_.size(),
                     // How work is divided among threads changes no bit.
                     .rounding = "cpu " + variant,
-                    .total_bytes = total_memory(),
+                    .total_bytes = options.total_bytes,
                     .free_bytes = options.free_bytes,
                     .in_host_memory = true,
                     .shares_cores = options.shares_cores};

@@ -19,7 +19,7 @@ class CpuDevice final : public Device {
         std::string name;
         std::vector<int> cores;     // one thread each
         bool shares_cores = false;  // with another device
-        int64_t free_bytes = 0;
+        int64_t total_bytes = 0, free_bytes = 0;
         std::string_view variant = "";  // instruction set (variants.cpp); "": the best
     };
     // Throws Error when the machine does not run the variant.

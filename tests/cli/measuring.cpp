@@ -142,7 +142,8 @@ TEST_F(Measuring, devices_are_listed) {
     EXPECT_EQ(result.code, 0);
     EXPECT_TRUE(std::regex_match(
         result.out, std::regex(R"(Available devices:\n(  .*\n)+  cpu: cpu, .*, \d+ threads? )"
-                               R"(\(\d+ MiB, \d+ MiB free\)\n  reference: reference, 1 thread )"
+                               R"(on cores? [-0-9,]+ \(\d+ MiB, \d+ MiB free\)\n)"
+                               R"((  cpu:node.*\n)*  reference: reference, 1 thread )"
                                R"(\(\d+ MiB, \d+ MiB free\)\n)")))
         << result.out;
 }

@@ -15,19 +15,27 @@ TEST(UsualDevices, are_the_gpus_or_the_cpu) {
     const VulkanAdapter software{.name = "software", .software = true}, gpu{.name = "gpu"},
         beside{.name = "beside", .integrated = true}, old{.name = "old", .missing = "Vulkan 1.2"},
         again{.name = "gpu", .twin = true};
-    auto usual = [](const std::vector<VulkanAdapter>& adapters) { return usual_devices(adapters); };
+    auto usual = [](const std::vector<VulkanAdapter>& adapters) {
+        return usual_devices(adapters, {});
+    };
     EXPECT_EQ(usual({}), (Names{"cpu"}));
     EXPECT_EQ(usual({software, old}), (Names{"cpu"}));
     EXPECT_EQ(usual({software, gpu, gpu, again}), (Names{"vulkan1", "vulkan2"}));
     EXPECT_EQ(usual({beside, software, gpu}), (Names{"vulkan2"}));
     EXPECT_EQ(usual({old, beside}), (Names{"vulkan1"}));
+    const MemoryNode nodes[] = {{.number = 0}, {.number = 1}};
+    EXPECT_EQ(usual_devices({}, nodes), (Names{"cpu:node0", "cpu:node1"}));
+    EXPECT_EQ(usual_devices({{gpu}}, nodes), Names{"vulkan0"});
 }
 
 TEST(Devices, that_do_not_exist_are_named) {
     for (const char* name : {"gpu7", "vulkan", "vulkan-1", "vulkan1x", "vulkanx", "vulcan0", ""})
         EXPECT_EQ(error_of([&] { make_devices({name}); }),
                   "device \"" + std::string(name) +
-                      "\" does not exist; there are cpu, cpu:N, cpu:N-M, vulkanN and reference");
+                      "\" does not exist; there are cpu, cpu:N, cpu:N-M, cpu:nodeN, vulkanN and "
+                      "reference");
+    const std::string node = error_of([] { make_devices({"cpu:node4000"}); });
+    EXPECT_EQ(node.find("device \"cpu:node4000\" does not exist; "), 0u) << node;
     const std::string unknown = error_of([] { make_devices({"cpu", "vulkan4000"}); });
     EXPECT_EQ(unknown.find("device vulkan4000 does not exist: "), 0u) << unknown;
 }
