@@ -21,7 +21,8 @@ constexpr Option list[] = {
     {"--preset", "P:T",
      "the model, which may stand without the option's name: a preset, such as llama-1b, llama-8b, "
      "qwen3-4b or qwen3-30b-a3b (--list shows all), and the type of its matrices: any type of GGUF "
-     "files, or one of the mixtures Q4_K_S, Q4_K_M, Q5_K_S and Q5_K_M"},
+     "files, or one of the mixtures Q4_K_S, Q4_K_M, Q5_K_S and Q5_K_M; MXFP4 is that of the "
+     "experts, where there are some, beside Q8_0"},
     {"-o, --output", "FILE", "where it goes"},
     {"--layers", "N", "blocks of the model (default: all)"},
     {"-s, --seed", "N", "other random weights for each number (default: 0)"},
@@ -31,12 +32,12 @@ constexpr OptionGroup options{"synthetic models", list};
 constexpr const OptionGroup* groups[] = {&options};
 
 void list_presets() {
-    for (const Preset& preset : presets()) {
+    for (const Preset* preset : presets()) {
         char line[160];
-        std::snprintf(line, sizeof line, "%-18s%-24s%3d blocks of %5d, %3d/%d heads, vocabulary %d",
-                      std::string(preset.name).c_str(), std::string(preset.title).c_str(),
-                      int(preset.blocks), int(preset.embd), int(preset.heads), int(preset.kv_heads),
-                      int(preset.vocab));
+        std::snprintf(line, sizeof line, "%-20s%-26s%3d blocks of %5d, %3d/%d heads, vocabulary %d",
+                      std::string(preset->name).c_str(), std::string(preset->title).c_str(),
+                      int(preset->blocks), int(preset->embd), int(preset->heads),
+                      int(preset->kv_heads), int(preset->vocab));
         std::cout << line << "\n";
     }
 }

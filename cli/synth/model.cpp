@@ -1,19 +1,16 @@
 #include "cli/synth/model.h"
 
 #include <algorithm>
-#include <cmath>
-#include <numbers>
 #include <string>
 
+#include "cli/synth/family.h"
 #include "cli/synth/random_rows.h"
-#include "cli/synth/vocabulary.h"
 #include "gguf/error.h"
 #include "gguf/writer.h"
 #include "parallel/plan_print.h"
 
 namespace tandem::cli {
 
-using gguf::Metadata;
 using gguf::TensorInfo;
 
 namespace {
@@ -22,118 +19,22 @@ namespace {
 constexpr int64_t piece_bytes = 4 << 20;
 constexpr std::string_view frequencies = "rope_freqs.weight";
 
-struct Designer {
-    const Preset& preset;
-    const Recipe recipe;
-    int64_t blocks;
-    std::vector<TensorInfo> tensors;
-
-    void vector(std::string name, int64_t length) {
-        tensors.push_back({.name = std::move(name), .dims = 1, .extents = {length, 1, 1, 1}});
-    }
-    void matrix(std::string name, int64_t columns, int64_t rows, int64_t experts = 0) {
-        TensorInfo tensor{.name = std::move(name),
-                          .dims = experts > 0 ? 3 : 2,
-                          .extents = {columns, rows, std::max<int64_t>(1, experts), 1}};
-        tensor.dtype = choose_type(recipe, preset, blocks, tensor);
-        tensors.push_back(std::move(tensor));
-    }
-
-    void block(int64_t number) {
-        const std::string prefix = "blk." + std::to_string(number) + ".";
-        const int64_t embd = preset.embd;
-        const int64_t q = preset.heads * preset.head_size, kv = preset.kv_heads * preset.head_size;
-        vector(prefix + "attn_norm.weight", embd);
-        matrix(prefix + "attn_q.weight", embd, q);
-        matrix(prefix + "attn_k.weight", embd, kv);
-        matrix(prefix + "attn_v.weight", embd, kv);
-        if (preset.architecture != "llama") {
-            vector(prefix + "attn_q_norm.weight", preset.head_size);
-            vector(prefix + "attn_k_norm.weight", preset.head_size);
-        }
-        matrix(prefix + "attn_output.weight", q, embd);
-        vector(prefix + "ffn_norm.weight", embd);
-        std::string kind = ".weight";
-        if (preset.experts > 0) {
-            tensors.push_back({.name = prefix + "ffn_gate_inp.weight",
-                               .dims = 2,
-                               .extents = {embd, preset.experts, 1, 1}});
-            kind = "_exps.weight";
-        }
-        matrix(prefix + "ffn_gate" + kind, embd, preset.ffn, preset.experts);
-        matrix(prefix + "ffn_up" + kind, embd, preset.ffn, preset.experts);
-        matrix(prefix + "ffn_down" + kind, preset.ffn, embd, preset.experts);
-    }
-
-    void all() {
-        matrix("token_embd.weight", preset.embd, preset.vocab);
-        if (preset.rope_factor > 0) vector(std::string(frequencies), preset.head_size / 2);
-        for (int64_t i = 0; i < blocks; ++i) block(i);
-        vector("output_norm.weight", preset.embd);
-        if (!preset.tied) matrix("output.weight", preset.embd, preset.vocab);
-    }
-};
-
-Metadata make_metadata(const Preset& preset, const Recipe& recipe, int64_t blocks) {
-    Metadata metadata;
-    const std::string prefix = std::string(preset.architecture) + ".";
-    auto number = [&](const char* key, int64_t value) {
-        metadata.set_u32(prefix + key, uint32_t(value));
-    };
-    metadata.set_string("general.architecture", std::string(preset.architecture));
-    metadata.set_string("general.type", "model");
-    metadata.set_string("general.name", std::string(preset.title) + ", random weights");
-    metadata.set_string("general.size_label", std::string(preset.size));
-    metadata.set_u32("general.file_type", file_type(recipe));
-    metadata.set_u32("general.quantization_version", 2);
-    number("vocab_size", preset.vocab);
-    number("context_length", preset.context);
-    number("embedding_length", preset.embd);
-    number("block_count", blocks);
-    number("feed_forward_length", preset.ffn * std::max<int64_t>(1, preset.used));
-    if (preset.experts > 0) {
-        number("expert_count", preset.experts);
-        number("expert_used_count", preset.used);
-        // Mixtral's width of an expert is its feed_forward_length.
-        if (preset.architecture == "llama")
-            number("feed_forward_length", preset.ffn);
-        else
-            number("expert_feed_forward_length", preset.ffn);
-    }
-    number("attention.head_count", preset.heads);
-    number("attention.head_count_kv", preset.kv_heads);
-    number("attention.key_length", preset.head_size);
-    number("attention.value_length", preset.head_size);
-    number("rope.dimension_count", preset.head_size);
-    metadata.set_f32(prefix + "rope.freq_base", float(preset.rope_base));
-    metadata.set_f32(prefix + "attention.layer_norm_rms_epsilon",
-                     preset.architecture == "llama" ? 1e-5f : 1e-6f);
-    add_vocabulary(metadata, preset.vocabulary, preset.vocab);
-    return metadata;
-}
-
-// Llama 3's: long wavelengths are stretched by the factor, short ones kept, with a ramp between
-// (Grattafiori et al. 2024).
-std::vector<float> stretched(const Preset& preset) {
-    constexpr double low = 1, high = 4, original = 8192;
-    const int64_t count = preset.head_size / 2;
-    std::vector<float> factors;
-    for (int64_t i = 0; i < count; ++i) {
-        const double wavelength =
-            2 * std::numbers::pi * std::pow(preset.rope_base, double(i) / double(count));
-        const double u = std::clamp((original / wavelength - low) / (high - low), 0.0, 1.0);
-        factors.push_back(float(1 / ((1 - u) / preset.rope_factor + u)));
-    }
-    return factors;
-}
-
-// Norms are around 1.
+// Norms and scales are around 1, biases around 0, and logarithms of decays below it.
 std::vector<float> vector_values(const SyntheticModel& model, const TensorInfo& tensor) {
     if (tensor.name == frequencies) return model.frequencies;
+    float mean = 1;
+    if (tensor.name.ends_with(".bias")) mean = 0;
+    if (tensor.name.ends_with(".ssm_a")) mean = -1;
     std::vector<float> values =
         normals(mix(model.seed) + hash(tensor.name), size_t(tensor.elements()));
-    for (float& value : values) value = 1 + 0.1f * value;
+    for (float& value : values) value = mean + 0.1f * value;
     return values;
+}
+
+const synth::Family& find_family(const Preset& preset) {
+    for (const synth::Family* family : synth::families_table())
+        if (family->architecture == preset.architecture) return *family;
+    throw Error("no family of synthetic models is called " + std::string(preset.architecture));
 }
 
 // Removes a file that has not become what it should be.
@@ -196,14 +97,21 @@ SyntheticModel design(const Preset& preset, const Recipe& recipe, int64_t layers
     if (layers < 0 || layers > preset.blocks)
         throw Error("--layers " + std::to_string(layers) + ": " + std::string(preset.title) +
                     " has " + std::to_string(preset.blocks) + " layers");
-    Designer designer{
-        .preset = preset, .recipe = recipe, .blocks = layers > 0 ? layers : preset.blocks};
-    designer.all();
-    SyntheticModel model{.metadata = make_metadata(preset, designer.recipe, designer.blocks),
-                         .tensors = std::move(designer.tensors),
-                         .seed = seed};
-    if (preset.rope_factor > 0) model.frequencies = stretched(preset);
-    return model;
+    const synth::Family& family = find_family(preset);
+    synth::Outline outline(preset, recipe, layers > 0 ? layers : preset.blocks);
+    outline.matrix("token_embd", preset.embd, preset.vocab);
+    family.model(outline);
+    for (int64_t i = 0; i < outline.blocks; ++i) {
+        outline.begin_block(i);
+        family.block(outline, i);
+    }
+    outline.end_blocks();
+    outline.vector("output_norm", preset.embd);
+    if (!preset.tied) outline.matrix("output", preset.embd, preset.vocab);
+    return {.metadata = std::move(outline.metadata),
+            .tensors = std::move(outline.tensors),
+            .frequencies = std::move(outline.frequencies),
+            .seed = seed};
 }
 
 void write(const SyntheticModel& model, const std::filesystem::path& path,

@@ -19,6 +19,7 @@ constexpr Recipe mixtures[] = {
     {"Q5_K_M", DType::Q5_K, DType::Q6_K, Spread},
     {"Q4_K_S", DType::Q4_K, DType::Q5_K, First},
     {"Q5_K_S", DType::Q5_K, DType::Q5_K, Nowhere},
+    {"MXFP4", DType::MXFP4, DType::MXFP4, Nowhere, true},
 };
 
 struct FileType {
@@ -168,6 +169,10 @@ DType choose_type(const Recipe& recipe, const Preset& preset, int64_t blocks,
                   const gguf::TensorInfo& tensor) {
     const int64_t columns = tensor.row_length();
     if (gguf::traits(recipe.dtype).block == 1) return recipe.dtype;
+    if (tensor.name == "per_layer_model_proj.weight") return DType::BF16;
+    const bool is_expert = tensor.extents[2] > 1;
+    if (recipe.experts_alone && preset.experts.count > 0 && !is_expert)
+        return fitting(DType::Q8_0, columns);
     if (tensor.name == "output.weight" || (preset.tied && tensor.name == "token_embd.weight"))
         return fitting(output_type(recipe.dtype, columns), columns);
     const auto [block, rest] = split(tensor.name);
@@ -182,7 +187,10 @@ DType choose_type(const Recipe& recipe, const Preset& preset, int64_t blocks,
             dtype = DType::Q5_K;
     }
     if (rest.starts_with("ffn_down") && better(recipe.where, block, blocks)) dtype = recipe.better;
-    if (preset.experts == 8) {
+    // One matrix of queries, keys and values is worth more than each, and less than the values.
+    if (rest == "attn_qkv.weight" && recipe.where == Spread)
+        dtype = recipe.dtype == DType::Q4_K ? DType::Q5_K : recipe.better;
+    if (preset.experts.count == 8) {
         if (value || key) dtype = DType::Q8_0;
         if (rest == "attn_output.weight" && recipe.dtype == DType::Q4_K) dtype = DType::Q5_K;
     }

@@ -17,6 +17,8 @@ struct Recipe {
     // same as dtype where there is no mixture.
     gguf::DType better;
     enum class Where { Nowhere, First, Spread } where = Where::Nowhere;
+    // True: in models with experts the type is theirs, and all else is Q8_0, as published.
+    bool experts_alone = false;
 };
 
 // A mixture, or any type that tandem reads. Throws Error naming those that exist.

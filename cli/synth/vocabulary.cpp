@@ -3,70 +3,15 @@
 #include <string>
 #include <vector>
 
+#include "cli/synth/special_tokens.h"
+
 namespace tandem::cli {
 
 namespace {
 
-// The numbers that files give to kinds of tokens.
-enum class TokenType { Normal = 1, Unknown = 2, Control = 3, Unused = 5, Byte = 6 };
-
-struct Special {
-    int64_t id;
-    std::string_view text;
-    TokenType type = TokenType::Control;
-};
-
-// Where a family keeps its special tokens; what lies between is reserved.
-struct Family {
-    std::string_view model, pre;
-    int64_t reserved_begin, reserved_end;  // ids
-    std::string_view reserved;             // "<|reserved_", then a number and "|>"
-    std::vector<Special> specials;
-    int64_t bos, eos;
-    bool add_bos;
-};
-
-Family family(Vocabulary kind, int64_t size) {
-    switch (kind) {
-        case Vocabulary::Spm:
-            return {"llama", "", 0,
-                    3,       "", {{0, "<unk>", TokenType::Unknown}, {1, "<s>"}, {2, "</s>"}},
-                    1,       2,  true};
-        case Vocabulary::Tekken:
-            return {
-                "gpt2",      "tekken",
-                0,           1000,
-                "<SPECIAL_", {{0, "<unk>"}, {1, "<s>"}, {2, "</s>"}, {3, "[INST]"}, {4, "[/INST]"}},
-                1,           2,
-                true};
-        case Vocabulary::Llama3:
-            return {"gpt2",
-                    "llama-bpe",
-                    128000,
-                    size,
-                    "<|reserved_special_token_",
-                    {{128000, "<|begin_of_text|>"},
-                     {128001, "<|end_of_text|>"},
-                     {128006, "<|start_header_id|>"},
-                     {128007, "<|end_header_id|>"},
-                     {128008, "<|eom_id|>"},
-                     {128009, "<|eot_id|>"}},
-                    128000,
-                    128009,
-                    true};
-        case Vocabulary::Qwen:
-            return {"gpt2",
-                    "qwen2",
-                    151643,
-                    size,
-                    "[PAD",
-                    {{151643, "<|endoftext|>"}, {151644, "<|im_start|>"}, {151645, "<|im_end|>"}},
-                    151643,
-                    151645,
-                    false};
-    }
-    return {};
-}
+using synth::Special;
+using synth::SpecialTokens;
+using synth::TokenType;
 
 std::string utf8(int code) {
     if (code < 0x80) return {char(code)};
@@ -124,39 +69,38 @@ void add_words(Tokens& tokens, std::string_view space) {
     }
 }
 
-void add_special(Tokens& tokens, const Family& family, bool padding) {
+void add_special(Tokens& tokens, const SpecialTokens& specials) {
     const int64_t id = int64_t(tokens.texts.size());
-    for (const Special& special : family.specials)
+    for (const Special& special : specials.texts)
         if (special.id == id) return tokens.add(std::string(special.text), special.type);
-    const std::string number = std::to_string(id - (padding ? 0 : family.reserved_begin));
-    tokens.add(std::string(family.reserved) + number +
-                   (family.reserved.starts_with("<|") ? "|>"
-                    : padding                         ? "]"
-                                                      : ">"),
-               padding ? TokenType::Unused : TokenType::Control);
+    // Padding is numbered from the vocabulary's beginning, other reserved tokens from their own.
+    const bool padding = specials.reserved_type == TokenType::Unused;
+    const std::string number = std::to_string(id - (padding ? 0 : specials.begin));
+    tokens.add(std::string(specials.reserved) + number + std::string(specials.behind),
+               specials.reserved_type);
 }
 
-Tokens make_tokens(const Family& family, int64_t size) {
-    const bool bpe = family.model == "gpt2";
+Tokens make_tokens(const SpecialTokens& specials, int64_t size) {
+    const bool bpe = specials.model == "gpt2";
     const std::string_view space = bpe ? bpe_space : spm_space;
+    const int64_t end = specials.end > 0 ? specials.end : size;
     Tokens tokens;
-    auto add_reserved = [&] {
-        while (int64_t(tokens.texts.size()) < std::min(family.reserved_end, size))
-            add_special(tokens, family, family.reserved == "[PAD");
+    auto count = [&] { return int64_t(tokens.texts.size()); };
+    auto add_specials = [&] {
+        while (count() < std::min(end, size)) add_special(tokens, specials);
     };
-    if (family.reserved_begin == 0) add_reserved();
+    if (specials.begin == 0) add_specials();
     add_bytes(tokens, bpe);
     if (!bpe) {
         tokens.add(std::string(space), TokenType::Normal);
         for (char letter = 'a'; letter <= 'z'; ++letter) tokens.add({letter}, TokenType::Normal);
     }
     add_words(tokens, space);
-    const int64_t end = family.reserved_begin == 0 ? size : family.reserved_begin;
-    while (int64_t(tokens.texts.size()) < end)
-        tokens.add(std::string(space) + "w" + std::to_string(tokens.texts.size()),
-                   TokenType::Normal);
-    if (family.reserved_begin > 0) add_reserved();
-    for (size_t id = 0; id < tokens.texts.size(); ++id) tokens.scores.push_back(-double(id));
+    const int64_t words_end = specials.begin == 0 ? size : specials.begin;
+    while (count() < words_end)
+        tokens.add(std::string(space) + "w" + std::to_string(count()), TokenType::Normal);
+    if (specials.begin > 0) add_specials();
+    for (int64_t id = 0; id < count(); ++id) tokens.scores.push_back(-double(id));
     return tokens;
 }
 
@@ -164,23 +108,23 @@ Tokens make_tokens(const Family& family, int64_t size) {
 
 void add_vocabulary(gguf::Metadata& metadata, Vocabulary kind, int64_t size) {
     using gguf::ValueType;
-    const Family family = cli::family(kind, size);
-    Tokens tokens = make_tokens(family, size);
+    const SpecialTokens& specials = synth::special_tokens(kind);
+    Tokens tokens = make_tokens(specials, size);
     auto array = [&](const std::string& key, ValueType type, auto values) {
         metadata.set("tokenizer.ggml." + key,
                      {.type = type, .array = true, .elements = std::move(values)});
     };
-    metadata.set_string("tokenizer.ggml.model", std::string(family.model));
-    if (!family.pre.empty()) metadata.set_string("tokenizer.ggml.pre", std::string(family.pre));
+    metadata.set_string("tokenizer.ggml.model", std::string(specials.model));
+    if (!specials.pre.empty()) metadata.set_string("tokenizer.ggml.pre", std::string(specials.pre));
     array("tokens", ValueType::String, std::move(tokens.texts));
     array("token_type", ValueType::I32, std::move(tokens.types));
-    if (family.model == "llama")
+    if (specials.model == "llama")
         array("scores", ValueType::F32, std::move(tokens.scores));
     else
         array("merges", ValueType::String, std::move(tokens.merges));
-    metadata.set_u32("tokenizer.ggml.bos_token_id", uint32_t(family.bos));
-    metadata.set_u32("tokenizer.ggml.eos_token_id", uint32_t(family.eos));
-    metadata.set_bool("tokenizer.ggml.add_bos_token", family.add_bos);
+    metadata.set_u32("tokenizer.ggml.bos_token_id", uint32_t(specials.bos));
+    metadata.set_u32("tokenizer.ggml.eos_token_id", uint32_t(specials.eos));
+    metadata.set_bool("tokenizer.ggml.add_bos_token", specials.add_bos);
 }
 
 }  // namespace tandem::cli

@@ -112,7 +112,9 @@ TEST(Synth, a_written_file_is_a_model) {
 }
 
 TEST(Synth, vocabularies_have_no_token_twice) {
-    for (const char* preset : {"llama2-7b", "llama-1b", "mistral-nemo", "qwen3-4b"}) {
+    for (const char* preset :
+         {"llama2-7b", "llama-1b", "mistral-nemo", "qwen3-4b", "gemma3-1b", "gemma4-31b",
+          "gpt-oss-20b", "glm4-9b", "kimi-k2", "deepseek-v3", "deepseek-v2-lite", "qwen3.5-4b"}) {
         const SyntheticModel model = design(std::string(preset) + ":F16", 1, 0);
         auto texts = model.metadata.texts("tokenizer.ggml.tokens");
         EXPECT_EQ(int64_t(texts.size()), find_preset(preset).vocab) << preset;
@@ -148,8 +150,9 @@ TEST(Synth, llama3_stretches_long_wavelengths) {
 TEST(Synth, errors_name_what_exists) {
     EXPECT_EQ(find_preset("Llama-3.2-1B").name, "llama-1b");
     EXPECT_EQ(find_preset("qwen3_4b").name, "qwen3-4b");
-    EXPECT_NE(error_of([] { find_preset("gpt-5"); }).find("\"gpt-5\": choose one of llama2-7b, "),
-              std::string::npos);
+    EXPECT_NE(
+        error_of([] { find_preset("gpt-5"); }).find("\"gpt-5\": choose one of deepseek-v2-lite, "),
+        std::string::npos);
     EXPECT_NE(
         error_of([] { find_recipe("Q4_Z"); }).find("\"Q4_Z\" for weights: choose one of Q4_K_M"),
         std::string::npos);

@@ -8,7 +8,6 @@ namespace tandem::test {
 
 inline gguf::File make_tiny(const Folder& folder, const char* type = "F32") {
     const cli::Preset preset{.name = "tiny",
-                             .alias = "",
                              .title = "Tiny",
                              .size = "0.1M",
                              .architecture = "llama",
@@ -18,14 +17,9 @@ inline gguf::File make_tiny(const Folder& folder, const char* type = "F32") {
                              .kv_heads = 2,
                              .head_size = 16,
                              .ffn = 96,
-                             .experts = 0,
-                             .used = 0,
                              .vocab = 400,
                              .vocabulary = cli::Vocabulary::Spm,
-                             .rope_base = 1e4,
-                             .rope_factor = 0,
-                             .context = 256,
-                             .tied = false};
+                             .context = 256};
     write(design(preset, cli::find_recipe(type), 0, 1), folder / "tiny.gguf");
     return gguf::File::open(folder / "tiny.gguf");
 }
