@@ -9,6 +9,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "gguf/dtype.h"
 #include "graph/step.h"
@@ -32,6 +33,7 @@ struct Description {
 struct Limits {
     double bytes_per_second = 0;          // streaming reads of memory that no cache holds
     double multiply_adds_per_second = 0;  // 8-bit integer products, or f32 where there are none
+    double float_multiply_adds_per_second = 0;  // f32 products; 0: no other rate than that
 };
 
 // The rows of a weight's local part, as the file stores them.
@@ -46,10 +48,19 @@ struct WeightSource {
     std::function<const std::byte*(int64_t row, std::byte* scratch)> row;
 };
 
+// How long the launches of a recording took, all its plays together: a mean of the device's
+// threads, which wait for each other behind every launch.
+struct LaunchTimes {
+    std::vector<int64_t> launches;  // nanoseconds of each; none: the device cannot tell
+    int64_t waiting = 0;            // nanoseconds behind all of them
+};
+
 // A replayable run of launches between two exchanges.
 class Recording {
   public:
     virtual ~Recording() = default;
+    // Since the last call, if the bindings asked for them; never during a play.
+    virtual LaunchTimes take_times() { return {}; }
 };
 
 // Exchange memory of the device that launches of a recording write and read.
@@ -57,6 +68,7 @@ struct Bindings {
     std::byte* sending = nullptr;
     std::byte* landing = nullptr;
     const std::atomic<bool>* cancelled = nullptr;  // checked between launches
+    bool timed = false;                            // the recording's times will be asked for
 };
 
 class Device {

@@ -7,6 +7,7 @@
 #include "kernels/cpu/forms.h"
 #include "kernels/cpu/packing.h"
 #include "kernels/cpu/site.h"
+#include "kernels/cpu/stopwatch.h"
 #include "kernels/host_memory.h"
 #include "kernels/nodes.h"
 
@@ -27,7 +28,22 @@ const cpu::Variant& require_variant(std::string_view name) {
 struct CpuRecording final : Recording {
     std::vector<cpu::Task> tasks;
     const std::atomic<bool>* cancelled = nullptr;
+    // Of each worker, in every task and, last, behind them; none where nobody asks.
+    std::vector<std::vector<int64_t>> laps;
+
+    LaunchTimes take_times() override;
 };
+
+LaunchTimes CpuRecording::take_times() {
+    LaunchTimes times{.launches = std::vector<int64_t>(laps.empty() ? 0 : tasks.size())};
+    const auto workers = int64_t(laps.size());
+    for (std::vector<int64_t>& own : laps) {
+        for (size_t i = 0; i < tasks.size(); ++i) times.launches[i] += own[i] / workers;
+        times.waiting += own.back() / workers;
+        own.assign(own.size(), 0);
+    }
+    return times;
+}
 
 // First touched by the team, so that pages lie near its cores.
 void clear(cpu::Team& team, Buffer& buffer) {
@@ -137,6 +153,8 @@ std::unique_ptr<Recording> CpuDevice::record(std::span<const Launch> launches,
     for (const Launch& launch : launches)
         recording->tasks.push_back(
             cpu::kernel_table()[size_t(launch.kernel->number)]->bind(launch, site));
+    if (bindings.timed)
+        recording->laps.assign(size_t(team_.size()), std::vector<int64_t>(launches.size() + 1));
     return recording;
 }
 
@@ -147,11 +165,15 @@ void CpuDevice::play(Recording& recording, uint64_t, uint64_t) {
     // that task can no longer change, so that none is left waiting at the next.
     std::atomic<size_t> last_task = replayed.tasks.size();
     team_.run([&](const Worker& worker) {
+        cpu::Stopwatch watch(replayed.laps.empty() ? nullptr
+                                                   : &replayed.laps[size_t(worker.index)]);
         for (size_t i = 0; i < replayed.tasks.size(); ++i) {
             replayed.tasks[i](worker);
+            watch.lap(i);
             if (worker.index == 0 && replayed.cancelled->load(std::memory_order_relaxed))
                 last_task.store(i);
             worker.barrier->wait();
+            watch.lap(replayed.tasks.size());
             if (last_task.load() <= i) break;
         }
     });
@@ -181,11 +203,14 @@ Limits CpuDevice::measure_limits() {
         });
         best.bytes_per_second =
             std::max(best.bytes_per_second, double(bytes) / seconds_since(start));
-        start = std::chrono::steady_clock::now();
-        team_.run([&](const Worker&) { sink += uint64_t(isa_.integer_work(rounds)); });
-        double products = double(rounds) * double(isa_.integer_products()) * team_.size();
-        best.multiply_adds_per_second =
-            std::max(best.multiply_adds_per_second, products / seconds_since(start));
+        auto raise = [&](double& best_rate, float (*work)(int64_t), int64_t products) {
+            start = std::chrono::steady_clock::now();
+            team_.run([&](const Worker&) { sink += uint64_t(work(rounds)); });
+            const double rate = double(rounds) * double(products) * team_.size();
+            best_rate = std::max(best_rate, rate / seconds_since(start));
+        };
+        raise(best.multiply_adds_per_second, isa_.integer_work, isa_.integer_products());
+        raise(best.float_multiply_adds_per_second, isa_.float_work, isa_.float_products());
     }
     return best;
 }

@@ -197,10 +197,12 @@ struct Isa {
     void (*add_scaled)(const float* x, float weight, float* y, int64_t count) = nullptr;
     float (*dot)(const float* a, const float* b, int64_t count) = nullptr;
     // Limits of one core: reads bytes [0, count), returns something that depends on them all; and
-    // does rounds x integer_products() 8-bit multiply-adds.
+    // does rounds x integer_products() 8-bit multiply-adds, rounds x float_products() in f32.
     uint64_t (*stream)(const uint8_t* memory, int64_t count) = nullptr;
     float (*integer_work)(int64_t rounds) = nullptr;
     int64_t (*integer_products)() = nullptr;
+    float (*float_work)(int64_t rounds) = nullptr;
+    int64_t (*float_products)() = nullptr;
 };
 
 // The variants of this build, best first.

@@ -73,7 +73,9 @@ const Isa& isa() {
                            .dot = dot_arrays,
                            .stream = stream,
                            .integer_work = integer_work,
-                           .integer_products = integer_products};
+                           .integer_products = integer_products,
+                           .float_work = float_work,
+                           .float_products = float_products};
     return table;
 }
 

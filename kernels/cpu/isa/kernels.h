@@ -36,5 +36,7 @@ float dot_arrays(const float* a, const float* b, int64_t count);
 uint64_t stream(const uint8_t* memory, int64_t count);
 float integer_work(int64_t rounds);
 int64_t integer_products();
+float float_work(int64_t rounds);
+int64_t float_products();
 
 }  // namespace tandem::kernels::cpu::TANDEM_ISA

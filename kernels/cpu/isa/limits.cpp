@@ -1,5 +1,5 @@
-// What one core can do at best: stream memory, and multiply 8-bit integers. For measuring, not for
-// models.
+// What one core can do at best: stream memory, multiply 8-bit integers, and multiply floats. For
+// measuring, not for models.
 #include "kernels/cpu/isa/kernels.h"
 #include "kernels/cpu/isa/simd.h"
 
@@ -36,6 +36,25 @@ float integer_work(int64_t rounds) {
     I total = sums[0];
     for (int k = 1; k < chains; ++k) total = add(total, sums[k]);
     return sum(to_float(total));
+}
+
+int64_t float_products() { return int64_t(chains) * length * lanes; }
+
+float float_work(int64_t rounds) {
+    F sums[chains];
+    for (int k = 0; k < chains; ++k) sums[k] = splat(float(k));
+    int32_t factors = 0x3f000000;  // 0.5
+    for (int64_t round = 0; round < rounds; ++round) {
+        asm volatile("" : "+r"(factors));  // keeps the compiler from folding the rounds
+        F factor = as_float(splat(factors));
+#pragma GCC unroll 4
+        for (int i = 0; i < length; ++i)
+#pragma GCC unroll 12
+            for (int k = 0; k < chains; ++k) sums[k] = fma(sums[k], factor, factor);
+    }
+    F total = sums[0];
+    for (int k = 1; k < chains; ++k) total = add(total, sums[k]);
+    return sum(total);
 }
 
 }  // namespace tandem::kernels::cpu::TANDEM_ISA
