@@ -1,6 +1,7 @@
 #include "parallel/executor.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "gguf/error.h"
 #include "parallel/communicator/counter.h"
@@ -19,8 +20,11 @@ uint64_t nanoseconds_since(std::chrono::steady_clock::time_point start) {
 
 Executor::Executor(const Placed& placed, std::span<const std::unique_ptr<kernels::Device>> devices,
                    std::vector<Programs> programs, std::unique_ptr<Communicator> communicator,
-                   int64_t most_tokens)
-    : placed_(placed), communicator_(std::move(communicator)), most_tokens_(most_tokens) {
+                   int64_t most_tokens, bool timed)
+    : placed_(placed),
+      communicator_(std::move(communicator)),
+      most_tokens_(most_tokens),
+      timed_(timed) {
     const graph::Shape& result = placed.graph->result().shape();
     vocab_ = graph::elements({result.begin() + 1, result.end()});
     for (size_t i = 0; i < placed.steps.size(); ++i)
@@ -36,9 +40,9 @@ Executor::Executor(const Placed& placed, std::span<const std::unique_ptr<kernels
         communicator_->reserve(int(i), *seat.device, seat.programs.sending_bytes,
                                seat.programs.landing_bytes);
         for (const Program& program : seat.programs.body)
-            seat.body.push_back(record(seat, int(i), program));
+            seat.body.push_back(record(seat, int(i), program, Stage::Body));
         for (const Program& program : seat.programs.head)
-            seat.head.push_back(record(seat, int(i), program));
+            seat.head.push_back(record(seat, int(i), program, Stage::Head));
     }
     for (size_t i = 0; i < seats_.size(); ++i)
         seats_[i].thread = std::thread([this, i] { work(int(i)); });
@@ -55,15 +59,16 @@ Executor::~Executor() {
     for (Seat& seat : seats_) seat.thread.join();
 }
 
-Executor::Recorded Executor::record(Seat& seat, int number, const Program& program) {
-    Recorded recorded{.program = &program};
+Executor::Recorded Executor::record(Seat& seat, int number, const Program& program, Stage stage) {
+    Recorded recorded{.program = &program, .stage = stage};
     for (int slot : {0, 1})
         for (const auto& item : program.items)
             if (auto* segment = std::get_if<Segment>(&item))
                 recorded.segments[slot].push_back(seat.device->record(
                     segment->launches, {.sending = communicator_->sending(number, slot),
                                         .landing = communicator_->landing(number),
-                                        .cancelled = &cancelled_}));
+                                        .cancelled = &cancelled_,
+                                        .timed = timed_}));
     return recorded;
 }
 
@@ -188,6 +193,8 @@ void Executor::work(int number) {
 
 void Executor::run(int number, Recorded& recorded, uint32_t sequence, Counts counts) {
     Seat& seat = seats_[size_t(number)];
+    ++recorded.plays;
+    recorded.tokens += recorded.stage == Stage::Body ? counts.tokens : counts.rows;
     communicator_->begin(*recorded.program, sequence);
     size_t segment = 0;
     for (const auto& item : recorded.program->items) {
@@ -200,9 +207,49 @@ void Executor::run(int number, Recorded& recorded, uint32_t sequence, Counts cou
             seat.device->wait(seat.timeline);
             auto start = std::chrono::steady_clock::now();
             communicator_->run(number, std::get<Meeting>(item), sequence, counts);
-            if (number == 0) exchange_time_ += nanoseconds_since(start);
+            const uint64_t passed = nanoseconds_since(start);
+            if (number == 0) exchange_time_ += passed;
+            ++seat.exchanges;
+            seat.exchanging += int64_t(passed);
         }
     }
+}
+
+void Executor::add_times(Recorded& recorded, DeviceTimes& times) {
+    const size_t first = times.launches.size();
+    for (const auto& item : recorded.program->items)
+        if (auto* segment = std::get_if<Segment>(&item))
+            for (const kernels::Launch& launch : segment->launches)
+                times.launches.push_back({.launch = &launch,
+                                          .stage = recorded.stage,
+                                          .calls = recorded.plays,
+                                          .tokens = recorded.tokens});
+    bool told = false;
+    for (auto& segments : recorded.segments) {
+        size_t next = first;
+        for (const auto& segment : segments) {
+            const kernels::LaunchTimes taken = segment->take_times();
+            times.waiting += taken.waiting;
+            for (int64_t time : taken.launches) times.launches[next++].nanoseconds += time;
+            told = told || !taken.launches.empty();
+        }
+    }
+    if (!told) times.launches.resize(first);
+    recorded.plays = recorded.tokens = 0;
+}
+
+std::vector<Executor::DeviceTimes> Executor::take_times() {
+    check(timed_, "an executor tells times if it was asked to take them");
+    std::vector<DeviceTimes> all;
+    for (Seat& seat : seats_) {
+        DeviceTimes& times = all.emplace_back();
+        for (auto* programs : {&seat.body, &seat.head})
+            for (Recorded& recorded : *programs)
+                if (recorded.plays > 0) add_times(recorded, times);
+        times.exchanges = std::exchange(seat.exchanges, 0);
+        times.exchanging = std::exchange(seat.exchanging, 0);
+    }
+    return all;
 }
 
 }  // namespace tandem::parallel

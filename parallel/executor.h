@@ -30,10 +30,10 @@ class Executor {
     using Sink = std::function<void(int64_t first, std::span<const float> logits)>;
 
     // The devices have their weights and states already. All must outlive the executor. `programs`
-    // are the devices' own (make_programs with `most_tokens`).
+    // are the devices' own (make_programs with `most_tokens`). `timed`: take_times will be called.
     Executor(const Placed& placed, std::span<const std::unique_ptr<kernels::Device>> devices,
              std::vector<Programs> programs, std::unique_ptr<Communicator> communicator,
-             int64_t most_tokens);
+             int64_t most_tokens, bool timed = false);
     ~Executor();
 
     int64_t most_tokens() const { return most_tokens_; }
@@ -54,10 +54,27 @@ class Executor {
     };
     Times times() const { return {exchange_time_.load(), busy_time_.load()}; }
 
+    // What the time of one device went into: nanoseconds.
+    struct DeviceTimes {
+        struct Launch {
+            const kernels::Launch* launch = nullptr;
+            Stage stage = Stage::Body;
+            int64_t calls = 0, nanoseconds = 0;
+            int64_t tokens = 0;  // of all calls; rows in the head
+        };
+        std::vector<Launch> launches;           // none: the device cannot tell
+        int64_t waiting = 0;                    // of its threads for each other
+        int64_t exchanges = 0, exchanging = 0;  // how many, and how long
+    };
+    // Since the last call, if the executor is timed; not while a step is on its way.
+    std::vector<DeviceTimes> take_times();
+
   private:
     struct Recorded {  // a program, ready to play in either slot
         const Program* program = nullptr;
+        Stage stage = Stage::Body;
         std::vector<std::unique_ptr<kernels::Recording>> segments[2];
+        int64_t plays = 0, tokens = 0;  // since times were taken
     };
     struct Seat {  // of a device
         kernels::Device* device = nullptr;
@@ -65,18 +82,21 @@ class Executor {
         std::vector<Recorded> body, head;
         uint64_t timeline = 0;
         uint32_t head_runs = 0;
+        int64_t exchanges = 0, exchanging = 0;  // since times were taken
         std::thread thread;
     };
 
-    Recorded record(Seat& seat, int number, const Program& program);
+    Recorded record(Seat& seat, int number, const Program& program, Stage stage);
     void work(int number);
     void run(int number, Recorded& recorded, uint32_t sequence, Counts counts);
+    static void add_times(Recorded& recorded, DeviceTimes& times);
     void fail(std::exception_ptr error);
     void throw_if_failed();
 
     const Placed& placed_;
     std::unique_ptr<Communicator> communicator_;
     const int64_t most_tokens_;
+    const bool timed_;
     int64_t vocab_ = 0;
     int fetch_ = -1;  // step of the placed list that brings the logits to the host
     std::deque<Seat> seats_;
