@@ -11,6 +11,7 @@
 #include "cli/bench/cases.h"
 #include "cli/bench/known_limits.h"
 #include "cli/bench/measurement.h"
+#include "cli/bench/profile.h"
 #include "cli/bench/source.h"
 #include "cli/bench/status.h"
 #include "cli/bench/tables.h"
@@ -48,17 +49,25 @@ struct Bench {
     MeasurementRules rules;
     Status status;
     KnownLimits limits;
+    const bool profiled;
+    std::string profiles;  // of all tests
 
     // The model of the test at hand.
     std::string source;
     std::optional<gguf::File> file;
     std::unique_ptr<Driver> driver;
-    MeasuredDevices devices;    // that hold anything of it
+    MeasuredDevices devices;  // that hold anything of it
+    MeasuredDevices alone(const std::string& name) const {
+        return {{name}, devices.threads, devices.folder};
+    }
     parallel::DeviceWork work;  // of one token, whatever the mapping
     Row row;                    // what all its tests have in common
 
     explicit Bench(const Arguments& arguments)
-        : arguments(arguments), status(arguments.on("progress")) {
+        : arguments(arguments),
+          status(arguments.on("progress")),
+          limits(arguments.on("measure")),
+          profiled(arguments.on("profile")) {
         rules.repetitions = arguments.integer("repetitions", 5, 1);
         rules.warmup = arguments.on("warmup", true);
     }
@@ -68,6 +77,10 @@ struct Bench {
     void load(std::span<const Case> tests);
     void look_at(const Blueprint& blueprint, const EngineOptions& wanted);
     Row test(const Case& test);
+    void profile(const Case& test);
+    void profile(Phase phase, double (*run)(const Subject& subject, const Case& test),
+                 const Case& test);
+    Subject subject() { return {driver->executor(), first_token(file->metadata())}; }
     void run(std::span<const Case> tests, Tables& tables);
 };
 
@@ -92,6 +105,7 @@ EngineOptions Bench::options(std::span<const Case> tests) const {
     options.plan.mode = setup.mode;
     options.plan.ratio = setup.ratio;
     options.plan.main_device = setup.main_device;
+    options.timed = profiled;
     options.interrupts = &interrupts;
     return options;
 }
@@ -119,7 +133,10 @@ void Bench::load(std::span<const Case> tests) {
     status.clear();
     const EngineOptions wanted = options(tests);
     look_at(*make_blueprint(*file, wanted), wanted);
-    limits.of(devices);  // while memory and devices are free
+    // While memory and devices are free.
+    limits.of(devices);
+    if (profiled)
+        for (const std::string& name : devices.names) limits.of(alone(name));
     driver = std::make_unique<Driver>(*file, wanted, interrupts);
 }
 
@@ -147,13 +164,39 @@ Row Bench::test(const Case& test) {
     Row result = row;
     result.test = test;
     result.time = utc_now();
-    const Subject subject{driver->executor(), first_token(file->metadata())};
     result.nanoseconds =
-        measure(subject, test, rules, [&](const std::string& what) { status.show(what); });
+        measure(subject(), test, rules, [&](const std::string& what) { status.show(what); });
     status.clear();
-    result.limit = least_seconds(work, limits.of(devices), test);
-    if (result.share() > 1) result.limit = least_seconds(work, limits.of(devices, true), test);
+    result.least = least_seconds(work, limits.of(devices), test);
+    if (result.share() > 1) result.least = least_seconds(work, limits.of(devices, true), test);
     return result;
+}
+
+// The cache holds what stands before the test already.
+void Bench::profile(const Case& test) {
+    if (test.prompt > 0)
+        profile({.name = "prompt", .tokens = test.prompt, .depth = test.depth}, run_prompt, test);
+    if (test.generated > 0)
+        profile({.name = "generation", .tokens = test.generated, .depth = test.depth + test.prompt},
+                run_generation, test);
+}
+
+void Bench::profile(Phase phase, double (*run)(const Subject& subject, const Case& test),
+                    const Case& test) {
+    driver->executor().take_times();
+    phase.seconds = run(subject(), test);
+    status.clear();
+    const auto times = driver->executor().take_times();
+    for (size_t i = 0; i < times.size(); ++i) {
+        const std::string& name = driver->blueprint().devices[i]->description().name;
+        if (driver->blueprint().weights[i] == 0) continue;
+        if (times[i].launches.empty())
+            std::cerr << name
+                      << " cannot tell how long its launches take: there is no profile of it\n";
+        else
+            profiles += to_string(make_profile(times[i], driver->blueprint(), i, phase), phase,
+                                  limits.of(alone(name)));
+    }
 }
 
 void Bench::run(std::span<const Case> tests, Tables& tables) {
@@ -167,14 +210,16 @@ void Bench::run(std::span<const Case> tests, Tables& tables) {
             status.show("starting");
             interrupts.sleep(delay);
             tables.add(test(tests[i]));
+            if (profiled) profile(tests[i]);
         }
     }
 }
 
 void act(Bench& bench) {
     const Cases cases = read_cases(bench.arguments);
-    Tables tables(bench.arguments.text("output", "md"), bench.arguments.text("output-err", "none"),
-                  TANDEM_VERSION, cases.columns);
+    const std::string format = bench.arguments.text("output", "md");
+    Tables tables(format, bench.arguments.text("output-err", "none"), TANDEM_VERSION,
+                  cases.columns);
     bench.row.build = TANDEM_VERSION;
     bench.row.cpu = processor();
     try {
@@ -185,6 +230,7 @@ void act(Bench& bench) {
         throw;
     }
     tables.finish();
+    (format == "md" ? std::cout : std::cerr) << bench.profiles;
 }
 
 int run(const Arguments& arguments) {

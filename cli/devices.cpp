@@ -111,7 +111,8 @@ int run(const Arguments& arguments) {
     if (measure) {
         const kernels::Limits limits = limits_of(wanted, true, say);
         std::cout << "The hardware allows " << in_units(limits.bytes_per_second) << "B/s and "
-                  << in_units(limits.multiply_adds_per_second) << " multiply-adds/s in all\n";
+                  << in_units(limits.multiply_adds_per_second) << " multiply-adds/s, "
+                  << in_units(limits.float_multiply_adds_per_second) << " of floats, in all\n";
     }
     if (write) write_device_table(arguments.text("output"), table);
     return 0;

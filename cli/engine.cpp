@@ -133,7 +133,7 @@ Engine::Engine(const gguf::File& file, const EngineOptions& options, const Progr
         blueprint_->placed, blueprint_->devices.size(), options.wire, !share_cores);
     executor_ =
         std::make_unique<Executor>(blueprint_->placed, blueprint_->devices, blueprint_->programs,
-                                   std::move(communicator), options.plan.bucket);
+                                   std::move(communicator), options.plan.bucket, options.timed);
 }
 
 }  // namespace tandem::cli

@@ -33,6 +33,7 @@ struct EngineOptions {
     std::optional<std::filesystem::path> device_table;
     std::filesystem::path cache;  // where measurements of devices are kept; empty: nowhere
     parallel::Wire wire = parallel::Wire::F32;
+    bool timed = false;                      // the executor will be asked what its time went into
     const Interrupts* interrupts = nullptr;  // the first one ends measurements
 };
 

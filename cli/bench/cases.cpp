@@ -41,6 +41,8 @@ constexpr Option run_list[] = {
     {"--delay", "SECONDS", "to wait before each test (default: 0)"},
     {"-o, --output", "FORMAT", "on standard output: md, csv, json or jsonl (default: md)"},
     {"-oe, --output-err", "FORMAT", "on standard error as well (default: none)"},
+    {"--profile", "", "behind each test, what the time of its prompt and its generation went into"},
+    {"--measure", "", "measure what the hardware allows anew, in place of what was kept"},
     {"--progress", "", "say on standard error what is being done"},
     {"--warmup", "",
      "run each test's kinds of steps once before timing (default: on; off: --no-warmup)"},

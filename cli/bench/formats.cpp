@@ -43,6 +43,8 @@ std::string rate_text(const Row& row) {
     return format("%.2f \xC2\xB1 %.2f", mean(row.rates()), deviation(row.rates()));
 }
 
+std::string share_text(double share) { return format("%.1f %%", 100 * share); }
+
 constexpr Column table[] = {
     {"model", 30, true, always, [](const Row& row) { return row.model; }},
     {"size", 10, false, always, size_text},
@@ -67,8 +69,11 @@ constexpr Column table[] = {
      [](const Row& row) { return ratio_text(row.test.setup); }},
     {"test", 15, false, always, [](const Row& row) { return row.label(); }},
     {"t/s", 20, false, always, rate_text},
-    {"limit", 7, false, always,
-     [](const Row& row) { return format("%.1f %%", 100 * row.share()); }},
+    {"limit", 7, false, always, [](const Row& row) { return share_text(row.share()); }},
+    {"read", 7, false, always,
+     [](const Row& row) { return share_text(row.share(row.least.reading)); }},
+    {"multiply", 8, false, always,
+     [](const Row& row) { return share_text(row.share(row.least.multiplying)); }},
 };
 
 // Characters, which is what a cell is wide.

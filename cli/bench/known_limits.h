@@ -13,6 +13,8 @@ namespace tandem::cli {
 
 class KnownLimits {
   public:
+    // `fresh`: nothing that was kept earlier counts.
+    explicit KnownLimits(bool fresh) : fresh_(fresh) {}
     // `exceeded`: a test was faster than what this gave before.
     const kernels::Limits& of(const MeasuredDevices& devices, bool exceeded = false);
 
@@ -21,6 +23,7 @@ class KnownLimits {
         kernels::Limits limits;
         bool repeated = false;
     };
+    const bool fresh_;
     std::map<std::pair<std::vector<std::string>, int>, Known> known_;  // by names and threads
 };
 

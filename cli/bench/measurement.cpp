@@ -57,10 +57,15 @@ std::string count_of(int64_t number, int64_t total) {
     return std::to_string(number) + "/" + std::to_string(total);
 }
 
-// Seconds for bytes that must be read and products that must be made.
-double slower(double bytes, double multiply_adds, const kernels::Limits& limits) {
-    return std::max(bytes / limits.bytes_per_second,
-                    multiply_adds / limits.multiply_adds_per_second);
+double seconds_since(Clock::time_point start) {
+    return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+// Adds what a phase needs.
+void add(Least& least, double reading, double multiplying) {
+    least.reading += reading;
+    least.multiplying += multiplying;
+    least.seconds += std::max(reading, multiplying);
 }
 
 }  // namespace
@@ -95,30 +100,55 @@ std::vector<int64_t> measure(const Subject& subject, const Case& test,
     return times;
 }
 
-double least_seconds(const parallel::DeviceWork& work, const kernels::Limits& limits,
-                     const Case& test) {
+double run_prompt(const Subject& subject, const Case& test) {
+    const auto start = Clock::now();
+    Runner(subject, test).evaluate(test.depth, test.prompt);
+    return seconds_since(start);
+}
+
+double run_generation(const Subject& subject, const Case& test) {
+    const auto start = Clock::now();
+    Runner(subject, test).generate(test.depth + test.prompt, test.generated);
+    return seconds_since(start);
+}
+
+double seconds_of(double multiply_adds, double float_multiply_adds, const kernels::Limits& limits) {
+    const double rate = limits.multiply_adds_per_second;
+    const double float_rate = limits.float_multiply_adds_per_second;
+    return (multiply_adds - float_multiply_adds) / rate +
+           float_multiply_adds / (float_rate > 0 ? float_rate : rate);
+}
+
+Least least_seconds(const parallel::DeviceWork& work, const kernels::Limits& limits,
+                    const Case& test) {
     const parallel::Work &body = work.body, &head = work.head;
     const auto prompt = double(test.prompt), generated = double(test.generated);
-    double seconds = 0;
+    Least least;
+    // Of `tokens` tokens, of which the average has so many before it, and `rows` rows of logits.
+    auto multiplying = [&](double tokens, double before, double rows) {
+        return seconds_of(
+            tokens * (body.multiply_adds + before * body.cached_multiply_adds) +
+                rows * head.multiply_adds,
+            tokens * (body.float_multiply_adds + before * body.cached_float_multiply_adds) +
+                rows * head.float_multiply_adds,
+            limits);
+    };
     if (test.prompt > 0) {
         // The average token has half of the prompt before it; a cache is read at least once.
         const auto depth = double(test.depth);
         const double batches = std::ceil(prompt / double(test.batch));
         const double steps = std::max(batches, prompt / double(test.step));
-        seconds += slower(
-            steps * body.bytes + batches * head.bytes + (depth + prompt) * body.cached_bytes,
-            prompt * (body.multiply_adds + (depth + prompt / 2) * body.cached_multiply_adds) +
-                batches * head.multiply_adds,
-            limits);
+        const double bytes = steps * body.bytes_of_step(prompt / steps) + batches * head.bytes +
+                             (depth + prompt) * body.cached_bytes;
+        add(least, bytes / limits.bytes_per_second,
+            multiplying(prompt, depth + prompt / 2, batches));
     }
     if (test.generated > 0) {
         const double before = double(test.depth) + prompt + (generated - 1) / 2;
-        seconds += slower(generated * (body.bytes + head.bytes + before * body.cached_bytes),
-                          generated * (body.multiply_adds + head.multiply_adds +
-                                       before * body.cached_multiply_adds),
-                          limits);
+        const double bytes = generated * (body.bytes + head.bytes + before * body.cached_bytes);
+        add(least, bytes / limits.bytes_per_second, multiplying(generated, before, generated));
     }
-    return seconds;
+    return least;
 }
 
 int32_t first_token(const gguf::Metadata& metadata) {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/bench/cases.h"
+#include "cli/bench/row.h"
 #include "cli/engine.h"
 #include "parallel/work.h"
 
@@ -30,10 +30,16 @@ std::vector<int64_t> measure(const Subject& subject, const Case& test,
                              const MeasurementRules& rules,
                              const std::function<void(const std::string&)>& say);
 
-// Seconds that hardware of these limits needs for the test: to read what must be read, or to
-// multiply what must be multiplied, whichever takes longer; in the prompt and in the generation.
-double least_seconds(const parallel::DeviceWork& work, const kernels::Limits& limits,
-                     const Case& test);
+// Parts of a test, run once: seconds. The prompt follows the tokens cached before it, generated
+// tokens follow the prompt.
+double run_prompt(const Subject& subject, const Case& test);
+double run_generation(const Subject& subject, const Case& test);
+
+// Seconds that hardware of these limits needs for products, of which some are of floats.
+double seconds_of(double multiply_adds, double float_multiply_adds, const kernels::Limits& limits);
+// Seconds that it needs for a test.
+Least least_seconds(const parallel::DeviceWork& work, const kernels::Limits& limits,
+                    const Case& test);
 
 // The token that a text begins with, by the file's word; -1 where it asks for none.
 int32_t first_token(const gguf::Metadata& metadata);

@@ -46,7 +46,9 @@ std::vector<double> Row::rates() const {
     return rates;
 }
 
-double Row::share() const { return limit * mean(rates()) / double(tokens()); }
+double Row::share(double least_seconds) const {
+    return least_seconds * mean(rates()) / double(tokens());
+}
 
 std::string Row::label() const {
     std::string text;
@@ -117,7 +119,9 @@ std::vector<Field> fields(const Row& row) {
             {"stddev_ns", int64_t(deviation(times))},
             {"avg_ts", mean(rates)},
             {"stddev_ts", deviation(rates)},
-            {"limit", row.share()}};
+            {"limit", row.share()},
+            {"limit_read", row.share(row.least.reading)},
+            {"limit_multiply", row.share(row.least.multiplying)}};
 }
 
 }  // namespace tandem::cli

@@ -11,6 +11,12 @@
 
 namespace tandem::cli {
 
+// Seconds that hardware needs at least: to read what must be read, to multiply what must be
+// multiplied, and for the slower of both, in the prompt and in the generation.
+struct Least {
+    double reading = 0, multiplying = 0, seconds = 0;
+};
+
 struct Row {
     Case test;
     std::string build;                  // version of the program
@@ -22,12 +28,13 @@ struct Row {
     int64_t threads = 0;                // of all devices that hold something
     std::string time;                   // of the test's begin, "2026-01-15T12:34:56Z"
     std::vector<int64_t> nanoseconds;   // of each repetition
-    double limit = 0;                   // seconds that the machine needs at least
+    Least least;
 
     int64_t tokens() const { return test.prompt + test.generated; }
     std::vector<double> rates() const;  // tokens per second of each repetition
-    // The part of the machine's limit that was reached, 1 for all of it.
-    double share() const;
+    // The part of one of the machine's limits that was reached, 1 for all of it.
+    double share(double least_seconds) const;
+    double share() const { return share(least.seconds); }
     std::string label() const;  // "pp512", "tg128 @ d4096"
 };
 

@@ -66,8 +66,10 @@ std::optional<kernels::Limits> read_limits(const fs::path& path) {
     const auto json = nlohmann::json::parse(in, nullptr, false);
     if (!json.is_object()) return {};
     kernels::Limits limits;
-    for (auto [key, number] : {std::pair("bytes_per_second", &limits.bytes_per_second),
-                               {"multiply_adds_per_second", &limits.multiply_adds_per_second}}) {
+    for (auto [key, number] :
+         {std::pair("bytes_per_second", &limits.bytes_per_second),
+          {"multiply_adds_per_second", &limits.multiply_adds_per_second},
+          {"float_multiply_adds_per_second", &limits.float_multiply_adds_per_second}}) {
         if (!json.contains(key) || !json[key].is_number()) return {};
         *number = json[key].get<double>();
         if (!(*number > 0)) return {};
@@ -78,7 +80,8 @@ std::optional<kernels::Limits> read_limits(const fs::path& path) {
 void write_limits(const fs::path& path, const kernels::Limits& limits) {
     std::ofstream out(path);
     out << nlohmann::json{{"bytes_per_second", limits.bytes_per_second},
-                          {"multiply_adds_per_second", limits.multiply_adds_per_second}}
+                          {"multiply_adds_per_second", limits.multiply_adds_per_second},
+                          {"float_multiply_adds_per_second", limits.float_multiply_adds_per_second}}
                .dump(2)
         << "\n";
     if (!out.flush()) throw Error("cannot write " + path.string());

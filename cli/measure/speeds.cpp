@@ -172,6 +172,9 @@ kernels::Limits measure_limits(const std::vector<std::string>& names, int thread
     for (const kernels::Limits& one : limits) {
         sum.bytes_per_second += one.bytes_per_second;
         sum.multiply_adds_per_second += one.multiply_adds_per_second;
+        sum.float_multiply_adds_per_second += one.float_multiply_adds_per_second > 0
+                                                  ? one.float_multiply_adds_per_second
+                                                  : one.multiply_adds_per_second;
     }
     return sum;
 }

@@ -42,15 +42,16 @@ TEST_F(Measuring, bench_writes_a_table) {
     EXPECT_EQ(result.code, 0) << result.error;
     const std::vector<std::string> rows = lines(result.out);
     ASSERT_EQ(rows.size(), 12u) << result.out;
-    EXPECT_EQ(rows[0],
-              "| model                          |       size |     params | backend    | threads | "
-              "dev          |            test |                  t/s |   limit |");
+    EXPECT_EQ(
+        rows[0],
+        "| model                          |       size |     params | backend    | threads | "
+        "dev          |            test |                  t/s |   limit |    read | multiply |");
     EXPECT_TRUE(std::regex_match(
         rows[2],
         std::regex(R"(\| llama \?B \(guessed\) all F32     \|   0.13 MiB \|     0.03 M \| )"
                    R"(REFERENCE  \| +\d+ \| reference    \|             pp8 \| +\d+\.\d\d )"
                    "\xC2\xB1"
-                   R"( \d+\.\d\d \| +\d+\.\d % \|)")))
+                   R"( \d+\.\d\d \|( +\d+\.\d % \|){3})")))
         << rows[2];
     const char* labels[] = {" pp8 |",       " pp4 |",       " tg2 |",       " pp4+tg2 |",
                             " pp8 @ d16 |", " pp4 @ d16 |", " tg2 @ d16 |", " pp4+tg2 @ d16 |"};
@@ -87,6 +88,30 @@ TEST_F(Measuring, bench_names_files_of_any_name) {
     EXPECT_EQ(result.code, 0) << result.error;
     const std::string name = nlohmann::json::parse(result.out)[0]["model_filename"];
     EXPECT_TRUE(name.ends_with("/a\"b\xEF\xBF\xBD.gguf")) << name;
+}
+
+TEST_F(Measuring, bench_profiles_every_device) {
+    const std::string core = "cpu:" + std::to_string(kernels::usable_cores().front());
+    const Result result =
+        tandem({"bench", "-m", tiny_model().string(), "-dev", core + "," + core, "-sm", "tensor",
+                "-r", "1", "-p", "4", "-n", "2", "-d", "8", "--profile"});
+    EXPECT_EQ(result.code, 0) << result.error;
+    std::vector<std::string> names;
+    for (const std::string& line : lines(result.out)) {
+        if (line.find(" on cpu:") != std::string::npos) names.push_back(line);
+        if (line.starts_with("| exchanges ")) names.push_back("exchanges");
+    }
+    const std::string on = " at 8 on " + core;
+    EXPECT_EQ(names, (std::vector<std::string>{"prompt of 4" + on, "exchanges", "prompt of 4" + on,
+                                               "exchanges", "generation of 2" + on, "exchanges",
+                                               "generation of 2" + on, "exchanges"}));
+    EXPECT_NE(result.out.find("| attend "), std::string::npos) << result.out;
+    const Result silent = bench({"-p", "4", "-n", "0", "--profile"});
+    EXPECT_EQ(silent.code, 0) << silent.error;
+    EXPECT_NE(silent.error.find("reference cannot tell how long its launches take: there is no "
+                                "profile of it\n"),
+              std::string::npos)
+        << silent.error;
 }
 
 TEST_F(Measuring, bench_runs_every_mode) {

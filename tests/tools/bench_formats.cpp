@@ -23,7 +23,7 @@ Row example() {
     row.threads = 4;
     row.time = "2026-01-15T12:34:56Z";
     row.nanoseconds = {2000000, 4000000};
-    row.limit = 0.001;
+    row.least = {.reading = 0.0004, .multiplying = 0.001, .seconds = 0.001};
     return row;
 }
 
@@ -45,13 +45,13 @@ TEST(BenchTable, markdown) {
     small.nanoseconds = {1000000000};
     EXPECT_EQ(table("md", {example(), small}),
               "| model                          |       size |     params | backend    | threads |"
-              "            test |                  t/s |   limit |\n"
+              "            test |                  t/s |   limit |    read | multiply |\n"
               "| ------------------------------ | ---------: | ---------: | ---------- | ------: |"
-              " --------------: | -------------------: | ------: |\n"
+              " --------------: | -------------------: | ------: | ------: | -------: |\n"
               "| llama 8B Q4_K - Medium         |   4.58 GiB |     8.03 B | CPU        |       4 |"
-              "            pp16 |    6000.00 \xC2\xB1 2828.43 |  37.5 % |\n"
+              "            pp16 |    6000.00 \xC2\xB1 2828.43 |  37.5 % |  15.0 % |   37.5 % |\n"
               "| llama ?B all F32               |   1.12 MiB |     0.29 M | CPU        |       4 |"
-              "       tg8 @ d64 |          8.00 \xC2\xB1 0.00 |   0.1 % |\n"
+              "       tg8 @ d64 |          8.00 \xC2\xB1 0.00 |   0.1 % |   0.0 % |    0.1 % |\n"
               "\nbuild: 0.1.0 (0)\n");
 }
 
@@ -66,15 +66,15 @@ TEST(BenchTable, markdown_with_all_columns) {
               "| model                          |       size |     params | backend    | threads | "
               "n_batch |"
               " n_ubatch | type_k | type_v |   main_gpu |     sm | dev          | ts           |"
-              "            test |                  t/s |   limit |\n"
+              "            test |                  t/s |   limit |    read | multiply |\n"
               "| ------------------------------ | ---------: | ---------: | ---------- | ------: | "
               "------: |"
               " -------: | -----: | -----: | ---------: | -----: | ------------ | ------------ |"
-              " --------------: | -------------------: | ------: |\n"
+              " --------------: | -------------------: | ------: | ------: | -------: |\n"
               "| llama 8B Q4_K - Medium         |   4.58 GiB |     8.03 B | CPU        |       4 | "
               "   2048 |"
               "      512 |   q8_0 |    f16 |          0 | tensor | cpu:0/cpu:1  | 3.00/1.00    |"
-              "        pp16+tg4 |    7500.00 \xC2\xB1 3535.53 |  37.5 % |\n"
+              "        pp16+tg4 |    7500.00 \xC2\xB1 3535.53 |  37.5 % |  15.0 % |   37.5 % |\n"
               "\nbuild: 0.1.0 (0)\n");
 }
 
@@ -120,6 +120,8 @@ constexpr const char* object = R"(  {
     "avg_ts": 6000.000000,
     "stddev_ts": 2828.427125,
     "limit": 0.375000,
+    "limit_read": 0.150000,
+    "limit_multiply": 0.375000,
     "samples_ns": [ 2000000, 4000000 ],
     "samples_ts": [ 8000, 4000 ]
   })";
@@ -133,9 +135,9 @@ TEST(BenchTable, json) {
 TEST(BenchTable, json_lines_hold_the_same) {
     const std::string line = table("jsonl", {example()});
     EXPECT_EQ(line.find("{\"build_commit\": \"0.1.0\", \"build_number\": 0, "), 0u);
-    EXPECT_TRUE(
-        line.ends_with("\"limit\": 0.375000, \"samples_ns\": [ 2000000, 4000000 ],\"samples_ts\": "
-                       "[ 8000, 4000 ]}\n"))
+    EXPECT_TRUE(line.ends_with(
+        "\"limit_multiply\": 0.375000, \"samples_ns\": [ 2000000, 4000000 ],\"samples_ts\": "
+        "[ 8000, 4000 ]}\n"))
         << line;
     EXPECT_EQ(nlohmann::json::parse(line), nlohmann::json::parse(object));
 }
@@ -144,13 +146,14 @@ TEST(BenchTable, csv) {
     const std::string text = table("csv", {example()});
     EXPECT_EQ(text.find("build_commit,build_number,cpu_info,gpu_info,backends,model_filename,"),
               0u);
-    EXPECT_NE(text.find(",avg_ns,stddev_ns,avg_ts,stddev_ts,limit\n\"0.1.0\",\"0\",\"CPU X\",\"\","
+    EXPECT_NE(text.find(",avg_ns,stddev_ns,avg_ts,stddev_ts,limit,limit_read,limit_multiply\n\"0.1."
+                        "0\",\"0\",\"CPU X\",\"\","
                         "\"CPU\",\"dir/a \"\"b\"\".gguf\",\"llama 8B"),
               std::string::npos)
         << text;
     EXPECT_TRUE(
         text.ends_with("\"3000000\",\"1414213\",\"6000.000000\",\"2828.427125\","
-                       "\"0.375000\"\n"));
+                       "\"0.375000\",\"0.150000\",\"0.375000\"\n"));
     EXPECT_NE(text.find("\"0x0\",\"0\",\"50\","), std::string::npos);  // a bool is a number
 }
 

@@ -41,18 +41,41 @@ TEST(Measurement, limits_are_bytes_or_products) {
                                              .cached_multiply_adds = 20},
                                     .head = {.bytes = 100, .multiply_adds = 200}};
     const kernels::Limits slow_memory{.bytes_per_second = 1, .multiply_adds_per_second = 1e9};
+    auto seconds = [&](const kernels::Limits& limits, const Case& test) {
+        return least_seconds(work, limits, test).seconds;
+    };
     const kernels::Limits slow_sums{.bytes_per_second = 1e9, .multiply_adds_per_second = 1};
     // Three tokens, with 8, 9 and 10 before them.
-    EXPECT_DOUBLE_EQ(least_seconds(work, slow_memory, {.generated = 3, .depth = 8}),
+    EXPECT_DOUBLE_EQ(seconds(slow_memory, {.generated = 3, .depth = 8}),
                      3 * 1100 + 10 * (8 + 9 + 10));
     // The weights once, the head and the cache once.
-    EXPECT_DOUBLE_EQ(least_seconds(work, slow_memory, {.prompt = 100, .depth = 8}),
-                     1000 + 100 + 10 * 108);
-    EXPECT_DOUBLE_EQ(least_seconds(work, slow_sums, {.prompt = 100, .depth = 8}),
+    EXPECT_DOUBLE_EQ(seconds(slow_memory, {.prompt = 100, .depth = 8}), 1000 + 100 + 10 * 108);
+    EXPECT_DOUBLE_EQ(seconds(slow_sums, {.prompt = 100, .depth = 8}),
                      100 * (2000 + 20 * (8 + 50)) + 200);
     // Both phases, one after the other; the prompt in two batches.
-    EXPECT_DOUBLE_EQ(least_seconds(work, slow_sums, {.batch = 50, .prompt = 100, .generated = 1}),
+    EXPECT_DOUBLE_EQ(seconds(slow_sums, {.batch = 50, .prompt = 100, .generated = 1}),
                      100 * (2000 + 20 * 50) + 2 * 200 + 2200 + 20 * 100);
+}
+
+TEST(Measurement, floats_are_multiplied_at_a_rate_of_their_own) {
+    const parallel::DeviceWork work{
+        .body = {.bytes = 100, .multiply_adds = 1000, .float_multiply_adds = 400}};
+    const kernels::Limits limits{.bytes_per_second = 100,
+                                 .multiply_adds_per_second = 200,
+                                 .float_multiply_adds_per_second = 50};
+    const Least least = least_seconds(work, limits, {.generated = 2});
+    EXPECT_DOUBLE_EQ(least.reading, 2 * 1);
+    EXPECT_DOUBLE_EQ(least.multiplying, 2 * (600.0 / 200 + 400.0 / 50));
+    EXPECT_DOUBLE_EQ(least.seconds, least.multiplying);
+    EXPECT_DOUBLE_EQ(seconds_of(1000, 400, {.multiply_adds_per_second = 200}), 5);
+}
+
+TEST(Measurement, an_expert_chosen_twice_is_read_once) {
+    parallel::Work work{.bytes = 100};
+    work += {.bytes = 60, .expert_bytes = 60, .expert_share = 0.25};
+    EXPECT_DOUBLE_EQ(work.bytes_of_step(1), 160);
+    EXPECT_DOUBLE_EQ(work.bytes_of_step(2), 100 + 240 * (1 - 0.75 * 0.75));
+    EXPECT_NEAR(work.bytes_of_step(1000), 100 + 240, 1e-6);
 }
 
 TEST(Source, a_synthetic_file_has_no_name) {

@@ -1,0 +1,129 @@
+#include "cli/bench/profile.h"
+
+#include <algorithm>
+#include <cstdio>
+
+#include "cli/bench/measurement.h"
+#include "parallel/work.h"
+
+namespace tandem::cli {
+
+using parallel::Executor;
+using parallel::Work;
+
+namespace {
+
+// "linear Q4_K", or with several types "linear Q4_K Q6_K"; the head's launches say so.
+std::string name_of(const Executor::DeviceTimes::Launch& times) {
+    std::vector<std::string> types;
+    for (const kernels::Operation& operation : times.launch->operations)
+        for (const kernels::Operand& input : operation.inputs) {
+            if (input.where != kernels::Where::Weight || input.use == graph::Use::Vector) continue;
+            const std::string type(gguf::name(input.view.dtype));
+            if (std::find(types.begin(), types.end(), type) == types.end()) types.push_back(type);
+        }
+    std::string name(times.launch->kernel->name);
+    for (const std::string& type : types) name += " " + type;
+    return name + (times.stage == parallel::Stage::Head ? " (head)" : "");
+}
+
+ProfileRow row_of(const Executor::DeviceTimes::Launch& times, const parallel::Plan& plan,
+                  int device, int64_t depth) {
+    Work work;
+    for (const kernels::Operation& operation : times.launch->operations)
+        if (operation.node) work += work_of(*operation.node, plan, device);
+    // A cache is read once by each call, as far as it is filled then, and its cells meet every
+    // token of the call.
+    const auto calls = double(times.calls), tokens = double(times.tokens);
+    const double read = calls * double(depth) + tokens * (calls + 1) / 2;
+    const double met = tokens * (double(depth) + tokens / 2);
+    return {.name = name_of(times),
+            .calls = times.calls,
+            .seconds = double(times.nanoseconds) * 1e-9,
+            .bytes = calls * work.bytes_of_step(tokens / calls) + read * work.cached_bytes,
+            .multiply_adds = tokens * work.multiply_adds + met * work.cached_multiply_adds,
+            .float_multiply_adds =
+                tokens * work.float_multiply_adds + met * work.cached_float_multiply_adds};
+}
+
+void add(std::vector<ProfileRow>& rows, const ProfileRow& next) {
+    for (ProfileRow& row : rows) {
+        if (row.name != next.name) continue;
+        row.calls += next.calls;
+        row.seconds += next.seconds;
+        row.bytes += next.bytes;
+        row.multiply_adds += next.multiply_adds;
+        row.float_multiply_adds += next.float_multiply_adds;
+        return;
+    }
+    rows.push_back(next);
+}
+
+template <typename... Values>
+std::string format(const char* pattern, Values... values) {
+    char text[128];
+    std::snprintf(text, sizeof text, pattern, values...);
+    return text;
+}
+
+constexpr const char* pattern = "| %-28s | %8s | %10s | %7s | %9s | %6s | %9s | %6s |\n";
+
+std::string line(const std::string& name, int64_t calls, double seconds, double whole,
+                 const std::string& rest) {
+    return format("| %-28s | %8s | %10.2f | %5.1f %% |", name.c_str(),
+                  calls > 0 ? std::to_string(calls).c_str() : "", seconds * 1e3,
+                  100 * seconds / whole) +
+           rest + "\n";
+}
+
+const std::string nothing = format(" %9s | %6s | %9s | %6s |", "", "", "", "");
+
+// A rate, and the part of the hardware's that it is.
+std::string rate(double amount, double seconds, double least_seconds) {
+    if (amount == 0 || seconds == 0) return format(" %9s | %6s |", "", "");
+    return format(" %9.2f | %4.0f %% |", amount / seconds * 1e-9, 100 * least_seconds / seconds);
+}
+
+}  // namespace
+
+Profile make_profile(const Executor::DeviceTimes& times, const Blueprint& blueprint, size_t device,
+                     const Phase& phase) {
+    Profile profile{.device = blueprint.devices[device]->description().name,
+                    .waiting = double(times.waiting) * 1e-9,
+                    .exchanges = times.exchanges,
+                    .exchanging = double(times.exchanging) * 1e-9,
+                    .seconds = phase.seconds};
+    for (const Executor::DeviceTimes::Launch& launch : times.launches)
+        add(profile.rows, row_of(launch, blueprint.plan, int(device), phase.depth));
+    std::stable_sort(
+        profile.rows.begin(), profile.rows.end(),
+        [](const ProfileRow& a, const ProfileRow& b) { return a.seconds > b.seconds; });
+    return profile;
+}
+
+std::string to_string(const Profile& profile, const Phase& phase, const kernels::Limits& limits) {
+    std::string text = "\n" + phase.name + " of " + std::to_string(phase.tokens);
+    if (phase.depth > 0) text += " at " + std::to_string(phase.depth);
+    text += " on " + profile.device + "\n\n";
+    text +=
+        format(pattern, "operation", "calls", "ms", "share", "GB/s", "limit", "GMAC/s", "limit");
+    text +=
+        "| ---------------------------- | -------: | ---------: | ------: | --------: | -----: | "
+        "--------: | -----: |\n";
+    double rest = profile.seconds - profile.waiting - profile.exchanging;
+    for (const ProfileRow& row : profile.rows) {
+        rest -= row.seconds;
+        const double reading = row.bytes / limits.bytes_per_second;
+        const double multiplying = seconds_of(row.multiply_adds, row.float_multiply_adds, limits);
+        text += line(row.name, row.calls, row.seconds, profile.seconds,
+                     rate(row.bytes, row.seconds, reading) +
+                         rate(row.multiply_adds, row.seconds, multiplying));
+    }
+    text += line("barriers", 0, profile.waiting, profile.seconds, nothing);
+    if (profile.exchanges > 0)
+        text += line("exchanges", profile.exchanges, profile.exchanging, profile.seconds, nothing);
+    text += line("between runs of launches", 0, std::max(0.0, rest), profile.seconds, nothing);
+    return text + line("all", 0, profile.seconds, profile.seconds, nothing);
+}
+
+}  // namespace tandem::cli
