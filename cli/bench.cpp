@@ -11,6 +11,7 @@
 #include "cli/bench/cases.h"
 #include "cli/bench/known_limits.h"
 #include "cli/bench/measurement.h"
+#include "cli/bench/plot.h"
 #include "cli/bench/profile.h"
 #include "cli/bench/source.h"
 #include "cli/bench/status.h"
@@ -50,12 +51,14 @@ struct Bench {
     Status status;
     KnownLimits limits;
     const bool profiled;
+    std::vector<Row> rows;
     std::string profiles;  // of all tests
 
     // The model of the test at hand.
     std::string source;
     std::optional<gguf::File> file;
     std::unique_ptr<Driver> driver;
+    std::optional<Subject> subject;
     MeasuredDevices devices;  // that hold anything of it
     MeasuredDevices alone(const std::string& name) const {
         return {{name}, devices.threads, devices.folder};
@@ -78,9 +81,7 @@ struct Bench {
     void look_at(const Blueprint& blueprint, const EngineOptions& wanted);
     Row test(const Case& test);
     void profile(const Case& test);
-    void profile(Phase phase, double (*run)(const Subject& subject, const Case& test),
-                 const Case& test);
-    Subject subject() { return {driver->executor(), first_token(file->metadata())}; }
+    void profile(Phase phase, double (*run)(Subject& subject, const Case& test), const Case& test);
     void run(std::span<const Case> tests, Tables& tables);
 };
 
@@ -129,6 +130,7 @@ void Bench::open(const Setup& setup) {
 void Bench::load(std::span<const Case> tests) {
     const Setup& setup = tests.front().setup;
     open(setup);
+    subject.reset();
     driver.reset();
     status.clear();
     const EngineOptions wanted = options(tests);
@@ -138,6 +140,7 @@ void Bench::load(std::span<const Case> tests) {
     if (profiled)
         for (const std::string& name : devices.names) limits.of(alone(name));
     driver = std::make_unique<Driver>(*file, wanted, interrupts);
+    subject.emplace(Subject{driver->executor(), first_token(file->metadata())});
 }
 
 // What the tests need to know of a plan.
@@ -165,7 +168,7 @@ Row Bench::test(const Case& test) {
     result.test = test;
     result.time = utc_now();
     result.nanoseconds =
-        measure(subject(), test, rules, [&](const std::string& what) { status.show(what); });
+        measure(*subject, test, rules, [&](const std::string& what) { status.show(what); });
     status.clear();
     result.least = least_seconds(work, limits.of(devices), test);
     if (result.share() > 1) result.least = least_seconds(work, limits.of(devices, true), test);
@@ -181,10 +184,10 @@ void Bench::profile(const Case& test) {
                 run_generation, test);
 }
 
-void Bench::profile(Phase phase, double (*run)(const Subject& subject, const Case& test),
+void Bench::profile(Phase phase, double (*run)(Subject& subject, const Case& test),
                     const Case& test) {
     driver->executor().take_times();
-    phase.seconds = run(subject(), test);
+    phase.seconds = run(*subject, test);
     status.clear();
     const auto times = driver->executor().take_times();
     for (size_t i = 0; i < times.size(); ++i) {
@@ -209,7 +212,8 @@ void Bench::run(std::span<const Case> tests, Tables& tables) {
                          ": ");
             status.show("starting");
             interrupts.sleep(delay);
-            tables.add(test(tests[i]));
+            rows.push_back(test(tests[i]));
+            tables.add(rows.back());
             if (profiled) profile(tests[i]);
         }
     }
@@ -217,6 +221,9 @@ void Bench::run(std::span<const Case> tests, Tables& tables) {
 
 void act(Bench& bench) {
     const Cases cases = read_cases(bench.arguments);
+    const std::string plot = bench.arguments.text("plot");
+    std::ofstream picture(plot);  // now, because measuring takes a while
+    if (!plot.empty() && !picture) throw Error("cannot write " + plot);
     const std::string format = bench.arguments.text("output", "md");
     Tables tables(format, bench.arguments.text("output-err", "none"), TANDEM_VERSION,
                   cases.columns);
@@ -230,6 +237,8 @@ void act(Bench& bench) {
         throw;
     }
     tables.finish();
+    if (!plot.empty() && !(picture << to_svg(make_charts(bench.rows)) << std::flush))
+        throw Error("cannot write " + plot);
     (format == "md" ? std::cout : std::cerr) << bench.profiles;
 }
 

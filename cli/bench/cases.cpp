@@ -41,7 +41,11 @@ constexpr Option run_list[] = {
     {"--delay", "SECONDS", "to wait before each test (default: 0)"},
     {"-o, --output", "FORMAT", "on standard output: md, csv, json or jsonl (default: md)"},
     {"-oe, --output-err", "FORMAT", "on standard error as well (default: none)"},
-    {"--profile", "", "behind each test, what the time of its prompt and its generation went into"},
+    {"--profile", "",
+     "behind the table, what the time of each prompt and each generation went into"},
+    {"--plot", "FILE",
+     "draw tokens/s against the context before them, as an SVG file; without -d and -p these are "
+     "0,512,1024,2048,4096 and 0"},
     {"--measure", "", "measure what the hardware allows anew, in place of what was kept"},
     {"--progress", "", "say on standard error what is being done"},
     {"--warmup", "",
@@ -68,13 +72,15 @@ std::vector<std::string> texts(const Arguments& arguments, const char* name, con
     return all;
 }
 
-std::vector<int64_t> numbers(const Arguments& arguments, const char* name, int64_t fallback,
-                             int64_t least) {
-    std::vector<int64_t> all;
+using Numbers = std::vector<int64_t>;
+
+Numbers numbers(const Arguments& arguments, const char* name, const Numbers& fallback,
+                int64_t least) {
+    Numbers all;
     for (const std::string& mention : arguments.texts(name))
         for (int64_t number : to_numbers(mention, "--" + std::string(name), least))
             all.push_back(number);
-    return all.empty() ? std::vector<int64_t>{fallback} : all;
+    return all.empty() ? fallback : all;
 }
 
 std::vector<gguf::DType> cache_types(const Arguments& arguments, const char* name) {
@@ -136,10 +142,11 @@ struct Phases {
     int64_t prompt = 0, generated = 0;
 };
 std::vector<Phases> phases(const Arguments& arguments) {
+    const bool plotted = arguments.has("plot");
     std::vector<Phases> all;
-    for (int64_t prompt : numbers(arguments, "n-prompt", 512, 0))
+    for (int64_t prompt : numbers(arguments, "n-prompt", {plotted ? 0 : 512}, 0))
         if (prompt > 0) all.push_back({prompt, 0});
-    for (int64_t generated : numbers(arguments, "n-gen", 128, 0))
+    for (int64_t generated : numbers(arguments, "n-gen", {128}, 0))
         if (generated > 0) all.push_back({0, generated});
     for (const std::string& pair : arguments.texts("prompt-gen")) {
         const std::vector<std::string> pieces = split(pair);
@@ -204,21 +211,22 @@ Cases read_cases(const Arguments& arguments) {
              [](Case& one, const std::string& mode) { one.setup.mode = mode; });
     multiply(cases, device_sets(arguments),
              [](Case& one, const auto& set) { one.setup.devices = set; });
-    multiply(cases, numbers(arguments, "main-gpu", 0, 0),
+    multiply(cases, numbers(arguments, "main-gpu", {0}, 0),
              [](Case& one, int64_t device) { one.setup.main_device = int(device); });
     multiply(cases, ratios, [](Case& one, const auto& ratio) { one.setup.ratio = ratio; });
-    multiply(cases, numbers(arguments, "batch-size", 2048, 1),
+    multiply(cases, numbers(arguments, "batch-size", {2048}, 1),
              [](Case& one, int64_t tokens) { one.batch = tokens; });
-    multiply(cases, numbers(arguments, "ubatch-size", 512, 1),
+    multiply(cases, numbers(arguments, "ubatch-size", {512}, 1),
              [](Case& one, int64_t tokens) { one.step = tokens; });
     multiply(cases, cache_types(arguments, "cache-type-k"),
              [](Case& one, gguf::DType type) { one.setup.key_type = type; });
     multiply(cases, cache_types(arguments, "cache-type-v"),
              [](Case& one, gguf::DType type) { one.setup.value_type = type; });
-    multiply(cases, numbers(arguments, "threads", 0, -1), [](Case& one, int64_t threads) {
+    multiply(cases, numbers(arguments, "threads", {0}, -1), [](Case& one, int64_t threads) {
         one.setup.threads = int(std::max<int64_t>(0, threads));
     });
-    multiply(cases, numbers(arguments, "n-depth", 0, 0),
+    const Numbers depths = arguments.has("plot") ? Numbers{0, 512, 1024, 2048, 4096} : Numbers{0};
+    multiply(cases, numbers(arguments, "n-depth", depths, 0),
              [](Case& one, int64_t tokens) { one.depth = tokens; });
     multiply(cases, phases(arguments), [](Case& one, const Phases& both) {
         one.prompt = both.prompt, one.generated = both.generated;

@@ -14,7 +14,7 @@ using Clock = std::chrono::steady_clock;
 
 class Runner {
   public:
-    Runner(const Subject& subject, const Case& test) : subject_(subject), test_(test) {}
+    Runner(Subject& subject, const Case& test) : subject_(subject), test_(test) {}
 
     // Evaluates `count` tokens from `position` on, in batches of which each gives one row of
     // logits. Waits only at the end, so that several steps may be on their way.
@@ -45,10 +45,11 @@ class Runner {
         graph::StepInputs inputs;
         inputs.append(0, int32_t(position), ids);
         if (logits) inputs.rows.push_back(int32_t(count - 1));
+        subject_.cached = std::max(subject_.cached, position + count);
         return subject_.executor.submit(std::move(inputs));
     }
 
-    const Subject& subject_;
+    Subject& subject_;
     const Case& test_;
     uint64_t random_ = 0;
 };
@@ -70,8 +71,7 @@ void add(Least& least, double reading, double multiplying) {
 
 }  // namespace
 
-std::vector<int64_t> measure(const Subject& subject, const Case& test,
-                             const MeasurementRules& rules,
+std::vector<int64_t> measure(Subject& subject, const Case& test, const MeasurementRules& rules,
                              const std::function<void(const std::string&)>& say) {
     Runner runner(subject, test);
     if (rules.warmup && test.prompt > 0) {
@@ -85,8 +85,9 @@ std::vector<int64_t> measure(const Subject& subject, const Case& test,
     std::vector<int64_t> times;
     for (int64_t i = 1; i <= rules.repetitions; ++i) {
         if (test.depth > 0) {
-            say("depth run " + count_of(i, rules.repetitions) + (i > 1 ? " (cached)" : ""));
-            if (i == 1) runner.evaluate(0, test.depth);
+            const bool cached = subject.cached >= test.depth;
+            say("depth run " + count_of(i, rules.repetitions) + (cached ? " (cached)" : ""));
+            runner.evaluate(subject.cached, test.depth - subject.cached);
         }
         if (test.prompt > 0) say("prompt run " + count_of(i, rules.repetitions));
         const auto start = Clock::now();
@@ -100,13 +101,13 @@ std::vector<int64_t> measure(const Subject& subject, const Case& test,
     return times;
 }
 
-double run_prompt(const Subject& subject, const Case& test) {
+double run_prompt(Subject& subject, const Case& test) {
     const auto start = Clock::now();
     Runner(subject, test).evaluate(test.depth, test.prompt);
     return seconds_since(start);
 }
 
-double run_generation(const Subject& subject, const Case& test) {
+double run_generation(Subject& subject, const Case& test) {
     const auto start = Clock::now();
     Runner(subject, test).generate(test.depth + test.prompt, test.generated);
     return seconds_since(start);

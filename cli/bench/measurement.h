@@ -17,23 +17,25 @@ struct MeasurementRules {
     bool warmup = true;
 };
 
-// A model, and the token that begins texts; -1 where none does.
+// A model, the token that begins texts (-1 where none does), and how many tokens are cached from
+// earlier tests.
 struct Subject {
     parallel::Executor& executor;
     int32_t bos = -1;
+    int64_t cached = 0;
 };
 
 // Nanoseconds of each repetition. Tokens are random. What stands before the test (its depth) is
-// evaluated once: a cell of the cache belongs to a position, so that evaluating the same positions
-// again takes the place of what was there. `say` hears of every run.
-std::vector<int64_t> measure(const Subject& subject, const Case& test,
-                             const MeasurementRules& rules,
+// evaluated once, and not at all as far as an earlier test has done so: a cell of the cache belongs
+// to a position, so that evaluating the same positions again takes the place of what was there.
+// `say` hears of every run.
+std::vector<int64_t> measure(Subject& subject, const Case& test, const MeasurementRules& rules,
                              const std::function<void(const std::string&)>& say);
 
 // Parts of a test, run once: seconds. The prompt follows the tokens cached before it, generated
 // tokens follow the prompt.
-double run_prompt(const Subject& subject, const Case& test);
-double run_generation(const Subject& subject, const Case& test);
+double run_prompt(Subject& subject, const Case& test);
+double run_generation(Subject& subject, const Case& test);
 
 // Seconds that hardware of these limits needs for products, of which some are of floats.
 double seconds_of(double multiply_adds, double float_multiply_adds, const kernels::Limits& limits);

@@ -114,6 +114,16 @@ TEST_F(Measuring, bench_profiles_every_device) {
         << silent.error;
 }
 
+TEST_F(Measuring, bench_draws_what_it_measures) {
+    const std::filesystem::path picture = tiny_model().parent_path() / "speed.svg";
+    const Result result = bench({"-n", "2", "-d", "0,4,8", "--plot", picture.string()});
+    EXPECT_EQ(result.code, 0) << result.error;
+    EXPECT_EQ(lines(result.out).size(), 7u) << result.out;  // three of generation, none of prompts
+    EXPECT_NE(read_file(picture).find(", tg2</text>"), std::string::npos);
+    const Result nowhere = bench({"-n", "2", "--plot", "/no/where.svg"});
+    EXPECT_EQ(nowhere.error, "error: cannot write /no/where.svg\n");
+}
+
 TEST_F(Measuring, bench_runs_every_mode) {
     const Result result = bench({"-dev", "reference,reference", "-sm", "none,layer,tensor,graph",
                                  "-ts", "0", "-p", "4", "-n", "0", "-o", "jsonl"});

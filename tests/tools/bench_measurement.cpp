@@ -14,14 +14,14 @@ TEST(Measurement, follows_the_rules) {
     const test::Folder folder;
     const gguf::File file = test::make_tiny(folder);
     EngineOptions options{.devices = {"reference", "reference"}};
-    options.model.context = options.plan.context = 24;
+    options.model.context = options.plan.context = 27;
     options.plan.bucket = 8;
     Engine engine(file, options);
     std::vector<std::string> said;
     const Case test{.batch = 6, .step = 4, .prompt = 10, .generated = 2, .depth = 12};
-    const std::vector<int64_t> times =
-        measure({engine.executor(), first_token(file.metadata())}, test, {.repetitions = 2},
-                [&](const std::string& what) { said.push_back(what); });
+    Subject subject{engine.executor(), first_token(file.metadata())};
+    const std::vector<int64_t> times = measure(
+        subject, test, {.repetitions = 2}, [&](const std::string& what) { said.push_back(what); });
     EXPECT_EQ(times.size(), 2u);
     for (int64_t time : times) EXPECT_GT(time, 0);
     EXPECT_EQ(said, (std::vector<std::string>{"warmup prompt run", "warmup generation run",
@@ -29,7 +29,13 @@ TEST(Measurement, follows_the_rules) {
                                               "generation run 1/2", "depth run 2/2 (cached)",
                                               "prompt run 2/2", "generation run 2/2"}));
     said.clear();
-    measure({engine.executor(), -1}, {.prompt = 3}, {.repetitions = 1, .warmup = false},
+    EXPECT_EQ(subject.cached, 24);
+    measure(subject, {.prompt = 3, .depth = 24}, {.repetitions = 1, .warmup = false},
+            [&](const std::string& what) { said.push_back(what); });
+    EXPECT_EQ(said, (std::vector<std::string>{"depth run 1/1 (cached)", "prompt run 1/1"}));
+    said.clear();
+    Subject other{engine.executor()};
+    measure(other, {.prompt = 3}, {.repetitions = 1, .warmup = false},
             [&](const std::string& what) { said.push_back(what); });
     EXPECT_EQ(said, (std::vector<std::string>{"prompt run 1/1"}));
 }

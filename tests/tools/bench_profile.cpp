@@ -15,7 +15,7 @@ TEST(Profile, counts_what_a_test_does) {
     options.model.context = options.plan.context = 32;
     options.plan.bucket = 8;
     Engine engine(file, options);
-    const Subject subject{engine.executor(), first_token(file.metadata())};
+    Subject subject{engine.executor(), first_token(file.metadata())};
     const Case test{.step = 8, .prompt = 8, .generated = 2, .depth = 4};
     engine.executor().take_times();
     run_prompt(subject, test);

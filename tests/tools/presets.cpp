@@ -98,9 +98,10 @@ TEST(Presets, a_small_model_of_each_family_runs) {
             options.model.context = options.plan.context = 16;
             options.plan.bucket = 8;
             Engine engine(file, options);
-            const std::vector<int64_t> times = measure(
-                {engine.executor(), first_token(file.metadata())}, {.prompt = 8, .generated = 2},
-                {.repetitions = 1, .warmup = false}, [](const std::string&) {});
+            Subject subject{engine.executor(), first_token(file.metadata())};
+            const auto times =
+                measure(subject, {.prompt = 8, .generated = 2}, {.repetitions = 1, .warmup = false},
+                        [](const std::string&) {});
             EXPECT_EQ(times.size(), 1u);
         }
     }
