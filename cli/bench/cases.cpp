@@ -46,7 +46,7 @@ constexpr Option run_list[] = {
     {"--plot", "FILE",
      "draw tokens/s against the context before them, as an SVG file; without -d and -p these are "
      "0,512,1024,2048,4096 and 0"},
-    {"--measure", "", "measure what the hardware allows anew, in place of what was kept"},
+    {"--measure", "", "forget what earlier runs found that the hardware allows"},
     {"--progress", "", "say on standard error what is being done"},
     {"--warmup", "",
      "run each test's kinds of steps once before timing (default: on; off: --no-warmup)"},

@@ -1,5 +1,5 @@
-// What the hardware of several sets of devices allows. A measurement that was disturbed is made
-// again when a test turns out to be faster.
+// What the hardware of several sets of devices allows: measured when it is first asked for, and
+// again, once, when a test turns out to be faster. What was kept earlier counts where it is more.
 #pragma once
 
 #include <map>

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -107,6 +108,20 @@ kernels::Limits limits_of(const MeasuredDevices& devices, bool fresh, const Say&
     if (say) say("what the hardware allows");
     const kernels::Limits limits = measure_limits(devices.names, devices.threads);
     if (keep) replace(path, [&](const fs::path& to) { write_limits(to, limits); });
+    return limits;
+}
+
+kernels::Limits highest_limits_of(const MeasuredDevices& devices) {
+    kernels::Limits limits = measure_limits(devices.names, devices.threads);
+    if (devices.folder.empty()) return limits;
+    const fs::path path = path_of(devices, "limits");
+    if (const auto known = read_limits(path)) {
+        auto raise = [](double& value, double other) { value = std::max(value, other); };
+        raise(limits.bytes_per_second, known->bytes_per_second);
+        raise(limits.multiply_adds_per_second, known->multiply_adds_per_second);
+        raise(limits.float_multiply_adds_per_second, known->float_multiply_adds_per_second);
+    }
+    replace(path, [&](const fs::path& to) { write_limits(to, limits); });
     return limits;
 }
 

@@ -54,6 +54,14 @@ TEST(Measure, what_was_measured_is_kept) {
     // Other devices are measured on their own, a damaged file is made anew.
     limits_of({{"reference"}, 0, devices.folder}, false, say);
     EXPECT_EQ(said, 3);
+    // The highest ones last.
+    double highest = 0;
+    for (int i = 0; i < 3; ++i) {
+        const double next = highest_limits_of(devices).bytes_per_second;
+        EXPECT_GE(next, highest);
+        highest = next;
+    }
+    EXPECT_EQ(limits_of(devices, false, say).bytes_per_second, highest);
     for (const auto& file : std::filesystem::directory_iterator(devices.folder))
         std::ofstream(file.path()) << "{";
     limits_of(devices, false, say);
