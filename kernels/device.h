@@ -48,19 +48,19 @@ struct WeightSource {
     std::function<const std::byte*(int64_t row, std::byte* scratch)> row;
 };
 
-// How long the launches of a recording took, all its plays together: a mean of the device's
-// threads, which wait for each other behind every launch.
-struct LaunchTimes {
-    std::vector<int64_t> launches;  // nanoseconds of each; none: the device cannot tell
-    int64_t waiting = 0;            // nanoseconds behind all of them
+// How long a launch took, all plays of its recording together, and how long threads waited for each
+// other behind it: nanoseconds, a mean of the device's threads.
+struct LaunchTime {
+    int64_t working = 0, waiting = 0;
 };
 
 // A replayable run of launches between two exchanges.
 class Recording {
   public:
     virtual ~Recording() = default;
-    // Since the last call, if the bindings asked for them; never during a play.
-    virtual LaunchTimes take_times() { return {}; }
+    // Of each launch since the last call, if the bindings asked for times; never during a play.
+    // None: the device cannot tell.
+    virtual std::vector<LaunchTime> take_times() { return {}; }
 };
 
 // Exchange memory of the device that launches of a recording write and read.
@@ -68,7 +68,7 @@ struct Bindings {
     std::byte* sending = nullptr;
     std::byte* landing = nullptr;
     const std::atomic<bool>* cancelled = nullptr;  // checked between launches
-    bool timed = false;                            // the recording's times will be asked for
+    bool timed = false;                            // take_times will be called
 };
 
 class Device {

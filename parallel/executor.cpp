@@ -228,10 +228,12 @@ void Executor::add_times(Recorded& recorded, DeviceTimes& times) {
     for (auto& segments : recorded.segments) {
         size_t next = first;
         for (const auto& segment : segments) {
-            const kernels::LaunchTimes taken = segment->take_times();
-            times.waiting += taken.waiting;
-            for (int64_t time : taken.launches) times.launches[next++].nanoseconds += time;
-            told = told || !taken.launches.empty();
+            for (const kernels::LaunchTime& time : segment->take_times()) {
+                kernels::LaunchTime& sum = times.launches[next++].time;
+                sum.working += time.working;
+                sum.waiting += time.waiting;
+                told = true;
+            }
         }
     }
     if (!told) times.launches.resize(first);

@@ -59,11 +59,10 @@ class Executor {
         struct Launch {
             const kernels::Launch* launch = nullptr;
             Stage stage = Stage::Body;
-            int64_t calls = 0, nanoseconds = 0;
-            int64_t tokens = 0;  // of all calls; rows in the head
+            int64_t calls = 0, tokens = 0;  // of all calls; rows in the head
+            kernels::LaunchTime time;
         };
         std::vector<Launch> launches;           // none: the device cannot tell
-        int64_t waiting = 0;                    // of its threads for each other
         int64_t exchanges = 0, exchanging = 0;  // how many, and how long
     };
     // Since the last call, if the executor is timed; not while a step is on its way.

@@ -39,7 +39,8 @@ ProfileRow row_of(const Executor::DeviceTimes::Launch& times, const parallel::Pl
     const double met = tokens * (double(depth) + tokens / 2);
     return {.name = name_of(times),
             .calls = times.calls,
-            .seconds = double(times.nanoseconds) * 1e-9,
+            .seconds = double(times.time.working) * 1e-9,
+            .waiting = double(times.time.waiting) * 1e-9,
             .bytes = calls * work.bytes_of_step(tokens / calls) + read * work.cached_bytes,
             .multiply_adds = tokens * work.multiply_adds + met * work.cached_multiply_adds,
             .float_multiply_adds =
@@ -51,6 +52,7 @@ void add(std::vector<ProfileRow>& rows, const ProfileRow& next) {
         if (row.name != next.name) continue;
         row.calls += next.calls;
         row.seconds += next.seconds;
+        row.waiting += next.waiting;
         row.bytes += next.bytes;
         row.multiply_adds += next.multiply_adds;
         row.float_multiply_adds += next.float_multiply_adds;
@@ -66,22 +68,37 @@ std::string format(const char* pattern, Values... values) {
     return text;
 }
 
-constexpr const char* pattern = "| %-28s | %8s | %10s | %7s | %9s | %6s | %9s | %6s |\n";
-
-std::string line(const std::string& name, int64_t calls, double seconds, double whole,
-                 const std::string& rest) {
-    return format("| %-28s | %8s | %10.2f | %5.1f %% |", name.c_str(),
-                  calls > 0 ? std::to_string(calls).c_str() : "", seconds * 1e3,
-                  100 * seconds / whole) +
-           rest + "\n";
+// A row of the table, from words.
+std::string cells(const char* name, const char* calls, const char* time, const char* share,
+                  const char* barrier, const std::string& rates) {
+    return format("| %-28s | %7s | %10s | %7s | %8s |", name, calls, time, share, barrier) + rates +
+           "\n";
 }
 
-const std::string nothing = format(" %9s | %6s | %9s | %6s |", "", "", "", "");
+std::string rates(const char* bytes, const char* bytes_limit, const char* products,
+                  const char* products_limit) {
+    return format(" %7s | %6s | %8s | %6s |", bytes, bytes_limit, products, products_limit);
+}
 
-// A rate, and the part of the hardware's that it is.
-std::string rate(double amount, double seconds, double least_seconds) {
-    if (amount == 0 || seconds == 0) return format(" %9s | %6s |", "", "");
-    return format(" %9.2f | %4.0f %% |", amount / seconds * 1e-9, 100 * least_seconds / seconds);
+std::string line(const std::string& name, int64_t calls, double seconds, double whole,
+                 const std::string& barrier = "",
+                 const std::string& rates_text = rates("", "", "", "")) {
+    return cells(name.c_str(), calls > 0 ? std::to_string(calls).c_str() : "",
+                 format("%.2f", seconds * 1e3).c_str(),
+                 format("%.1f %%", 100 * seconds / whole).c_str(), barrier.c_str(), rates_text);
+}
+
+// Rates, and the parts of the hardware's that they are.
+std::string rates_of(const ProfileRow& row, const kernels::Limits& limits) {
+    auto rate = [&](double amount) {
+        return amount > 0 && row.seconds > 0 ? format("%.2f", amount / row.seconds * 1e-9) : "";
+    };
+    auto share = [&](double least) {
+        return least > 0 && row.seconds > 0 ? format("%.0f %%", 100 * least / row.seconds) : "";
+    };
+    return rates(rate(row.bytes).c_str(), share(row.bytes / limits.bytes_per_second).c_str(),
+                 rate(row.multiply_adds).c_str(),
+                 share(seconds_of(row.multiply_adds, row.float_multiply_adds, limits)).c_str());
 }
 
 }  // namespace
@@ -89,7 +106,6 @@ std::string rate(double amount, double seconds, double least_seconds) {
 Profile make_profile(const Executor::DeviceTimes& times, const Blueprint& blueprint, size_t device,
                      const Phase& phase) {
     Profile profile{.device = blueprint.devices[device]->description().name,
-                    .waiting = double(times.waiting) * 1e-9,
                     .exchanges = times.exchanges,
                     .exchanging = double(times.exchanging) * 1e-9,
                     .seconds = phase.seconds};
@@ -105,25 +121,23 @@ std::string to_string(const Profile& profile, const Phase& phase, const kernels:
     std::string text = "\n" + phase.name + " of " + std::to_string(phase.tokens);
     if (phase.depth > 0) text += " at " + std::to_string(phase.depth);
     text += " on " + profile.device + "\n\n";
+    text += cells("operation", "calls", "ms", "share", "barrier",
+                  rates("GB/s", "limit", "GMAC/s", "limit"));
     text +=
-        format(pattern, "operation", "calls", "ms", "share", "GB/s", "limit", "GMAC/s", "limit");
-    text +=
-        "| ---------------------------- | -------: | ---------: | ------: | --------: | -----: | "
-        "--------: | -----: |\n";
-    double rest = profile.seconds - profile.waiting - profile.exchanging;
+        "| ---------------------------- | ------: | ---------: | ------: | -------: | ------: | "
+        "-----: | -------: | -----: |\n";
+    double waiting = 0, rest = profile.seconds - profile.exchanging;
     for (const ProfileRow& row : profile.rows) {
-        rest -= row.seconds;
-        const double reading = row.bytes / limits.bytes_per_second;
-        const double multiplying = seconds_of(row.multiply_adds, row.float_multiply_adds, limits);
+        waiting += row.waiting;
+        rest -= row.seconds + row.waiting;
         text += line(row.name, row.calls, row.seconds, profile.seconds,
-                     rate(row.bytes, row.seconds, reading) +
-                         rate(row.multiply_adds, row.seconds, multiplying));
+                     format("%.2f", row.waiting * 1e3), rates_of(row, limits));
     }
-    text += line("barriers", 0, profile.waiting, profile.seconds, nothing);
+    text += line("barriers", 0, waiting, profile.seconds);
     if (profile.exchanges > 0)
-        text += line("exchanges", profile.exchanges, profile.exchanging, profile.seconds, nothing);
-    text += line("between runs of launches", 0, std::max(0.0, rest), profile.seconds, nothing);
-    return text + line("all", 0, profile.seconds, profile.seconds, nothing);
+        text += line("exchanges", profile.exchanges, profile.exchanging, profile.seconds);
+    text += line("between runs of launches", 0, std::max(0.0, rest), profile.seconds);
+    return text + line("all", 0, profile.seconds, profile.seconds);
 }
 
 }  // namespace tandem::cli

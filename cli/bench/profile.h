@@ -15,14 +15,13 @@ namespace tandem::cli {
 struct ProfileRow {
     std::string name;  // "linear Q4_K"
     int64_t calls = 0;
-    double seconds = 0;
+    double seconds = 0, waiting = 0;  // of threads for each other, behind it
     double bytes = 0, multiply_adds = 0, float_multiply_adds = 0;
 };
 
 struct Profile {
     std::string device;
     std::vector<ProfileRow> rows;  // what takes most time comes first
-    double waiting = 0;            // seconds in which threads of the device waited for each other
     int64_t exchanges = 0;
     double exchanging = 0;  // seconds
     double seconds = 0;     // of the phase
@@ -39,7 +38,8 @@ struct Phase {
 Profile make_profile(const parallel::Executor::DeviceTimes& times, const Blueprint& blueprint,
                      size_t device, const Phase& phase);
 
-// A table; `limits` are those of the device.
+// A table; `limits` are those of the device. Milliseconds of an operation are a mean of the threads
+// at work; "barrier" is how long they then waited for each other.
 std::string to_string(const Profile& profile, const Phase& phase, const kernels::Limits& limits);
 
 }  // namespace tandem::cli

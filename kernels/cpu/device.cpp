@@ -28,18 +28,20 @@ const cpu::Variant& require_variant(std::string_view name) {
 struct CpuRecording final : Recording {
     std::vector<cpu::Task> tasks;
     const std::atomic<bool>* cancelled = nullptr;
-    // Of each worker, in every task and, last, behind them; none where nobody asks.
+    // Of each worker, in every task and behind it; none where nobody asks.
     std::vector<std::vector<int64_t>> laps;
 
-    LaunchTimes take_times() override;
+    std::vector<LaunchTime> take_times() override;
 };
 
-LaunchTimes CpuRecording::take_times() {
-    LaunchTimes times{.launches = std::vector<int64_t>(laps.empty() ? 0 : tasks.size())};
+std::vector<LaunchTime> CpuRecording::take_times() {
+    std::vector<LaunchTime> times(laps.empty() ? 0 : tasks.size());
     const auto workers = int64_t(laps.size());
     for (std::vector<int64_t>& own : laps) {
-        for (size_t i = 0; i < tasks.size(); ++i) times.launches[i] += own[i] / workers;
-        times.waiting += own.back() / workers;
+        for (size_t i = 0; i < times.size(); ++i) {
+            times[i].working += own[2 * i] / workers;
+            times[i].waiting += own[2 * i + 1] / workers;
+        }
         own.assign(own.size(), 0);
     }
     return times;
@@ -154,7 +156,7 @@ std::unique_ptr<Recording> CpuDevice::record(std::span<const Launch> launches,
         recording->tasks.push_back(
             cpu::kernel_table()[size_t(launch.kernel->number)]->bind(launch, site));
     if (bindings.timed)
-        recording->laps.assign(size_t(team_.size()), std::vector<int64_t>(launches.size() + 1));
+        recording->laps.assign(size_t(team_.size()), std::vector<int64_t>(2 * launches.size()));
     return recording;
 }
 
@@ -169,11 +171,11 @@ void CpuDevice::play(Recording& recording, uint64_t, uint64_t) {
                                                    : &replayed.laps[size_t(worker.index)]);
         for (size_t i = 0; i < replayed.tasks.size(); ++i) {
             replayed.tasks[i](worker);
-            watch.lap(i);
+            watch.lap(2 * i);
             if (worker.index == 0 && replayed.cancelled->load(std::memory_order_relaxed))
                 last_task.store(i);
             worker.barrier->wait();
-            watch.lap(replayed.tasks.size());
+            watch.lap(2 * i + 1);
             if (last_task.load() <= i) break;
         }
     });

@@ -48,23 +48,23 @@ TEST(Profile, is_a_table) {
                           .rows = {{.name = "linear Q4_K",
                                     .calls = 48,
                                     .seconds = 0.5,
+                                    .waiting = 0.25,
                                     .bytes = 1e9,
                                     .multiply_adds = 4e9},
                                    {.name = "glu", .calls = 16, .seconds = 0.125}},
-                          .waiting = 0.25,
                           .seconds = 1};
     EXPECT_EQ(to_string(profile, {.name = "prompt", .tokens = 8},
                         {.bytes_per_second = 4e9, .multiply_adds_per_second = 16e9}),
               R"(
 prompt of 8 on cpu:0
 
-| operation                    |    calls |         ms |   share |      GB/s |  limit |    GMAC/s |  limit |
-| ---------------------------- | -------: | ---------: | ------: | --------: | -----: | --------: | -----: |
-| linear Q4_K                  |       48 |     500.00 |  50.0 % |      2.00 |   50 % |      8.00 |   50 % |
-| glu                          |       16 |     125.00 |  12.5 % |           |        |           |        |
-| barriers                     |          |     250.00 |  25.0 % |           |        |           |        |
-| between runs of launches     |          |     125.00 |  12.5 % |           |        |           |        |
-| all                          |          |    1000.00 | 100.0 % |           |        |           |        |
+| operation                    |   calls |         ms |   share |  barrier |    GB/s |  limit |   GMAC/s |  limit |
+| ---------------------------- | ------: | ---------: | ------: | -------: | ------: | -----: | -------: | -----: |
+| linear Q4_K                  |      48 |     500.00 |  50.0 % |   250.00 |    2.00 |   50 % |     8.00 |   50 % |
+| glu                          |      16 |     125.00 |  12.5 % |     0.00 |         |        |          |        |
+| barriers                     |         |     250.00 |  25.0 % |          |         |        |          |        |
+| between runs of launches     |         |     125.00 |  12.5 % |          |         |        |          |        |
+| all                          |         |    1000.00 | 100.0 % |          |         |        |          |        |
 )");
 }
 
