@@ -92,6 +92,11 @@ void Outline::plain(const std::string& name, int64_t columns, int64_t rows, cons
         {.name = prefix_ + name + suffix, .dims = 2, .extents = {columns, rows, 1, 1}});
 }
 
+void Outline::plain_stack(const std::string& name, int64_t columns, int64_t rows, int64_t stack) {
+    tensors.push_back(
+        {.name = prefix_ + name + ".weight", .dims = 3, .extents = {columns, rows, stack, 1}});
+}
+
 void Outline::attention(bool gated) {
     const int64_t q = preset.heads * preset.head_size, kv = preset.kv_heads * preset.head_size;
     matrix("attn_q", preset.embd, gated ? 2 * q : q);

@@ -42,6 +42,7 @@ class Outline {
     // One that quantisers leave alone: F32.
     void plain(const std::string& name, int64_t columns, int64_t rows,
                const char* suffix = ".weight");
+    void plain_stack(const std::string& name, int64_t columns, int64_t rows, int64_t stack);
 
     // attn_{q,k,v,output}, with biases where the preset has them; `gated`: each query head has a
     // gate as wide as itself.

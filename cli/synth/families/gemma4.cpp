@@ -150,6 +150,15 @@ void attention(Outline& outline, int64_t index) {
     outline.matrix("attn_output", preset.heads * head_size, preset.embd);
 }
 
+// Gate and up lie in one tensor.
+void experts(Outline& outline) {
+    const int64_t embd = outline.preset.embd;
+    const int64_t count = outline.preset.experts.count, width = outline.preset.experts.width;
+    outline.plain("ffn_gate_inp", embd, count);
+    outline.matrix("ffn_gate_up_exps", embd, 2 * width, count);
+    outline.matrix("ffn_down_exps", width, embd, count);
+}
+
 void block(Outline& outline, int64_t index) {
     const Preset& preset = outline.preset;
     outline.norms({"attn_norm", "post_attention_norm", "ffn_norm", "post_ffw_norm"});
@@ -157,7 +166,7 @@ void block(Outline& outline, int64_t index) {
     outline.dense(index < with_caches(outline) ? preset.ffn : preset.cacheless_ffn);
     if (preset.experts.count > 0) {
         outline.norms({"pre_ffw_norm_2", "post_ffw_norm_1", "post_ffw_norm_2"});
-        outline.experts();
+        experts(outline);
         outline.vector("ffn_gate_inp", preset.embd, ".scale");
     }
     if (preset.per_layer > 0) {

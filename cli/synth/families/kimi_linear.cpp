@@ -50,7 +50,7 @@ void delta_attention(Outline& outline) {
     for (const char* name : {"attn_q", "attn_k", "attn_v"})
         outline.matrix(name, embd, heads * head_size);
     for (const char* name : {"ssm_conv1d_q", "ssm_conv1d_k", "ssm_conv1d_v"})
-        outline.plain(name, taps, heads * head_size);
+        outline.plain_stack(name, taps, 1, heads * head_size);
     for (const std::string pair : {"ssm_f", "ssm_g"}) {
         outline.matrix(pair + "_a", embd, head_size);
         outline.matrix(pair + "_b", head_size, heads * head_size);
