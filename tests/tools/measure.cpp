@@ -39,6 +39,12 @@ TEST(Measure, limits_add_up_over_the_devices) {
     EXPECT_GT(limits.multiply_adds_per_second, 1e6);
 }
 
+TEST(Measure, a_cpu_has_a_rate_for_floats) {
+    const kernels::Limits limits = measure_limits({"cpu"}, 1);
+    EXPECT_GT(limits.float_multiply_adds_per_second, 1e6);
+    EXPECT_GT(limits.multiply_adds_per_second, 1e6);
+}
+
 TEST(Measure, what_was_measured_is_kept) {
     const test::Folder folder;
     const MeasuredDevices devices{{"reference", "reference"}, 0, folder / "cache"};
