@@ -30,11 +30,12 @@ void wait_while(const std::atomic<uint32_t>& number, uint32_t old, bool spin) {
 }  // namespace
 
 void Barrier::wait() {
-    if (members_ == 1) return;
+    if (members_ == 1) return taken_.store(0, std::memory_order_relaxed);
     uint32_t round = round_.load(std::memory_order_acquire);
     if (broken_.load(std::memory_order_acquire)) throw Broken{};
     if (arrived_.fetch_add(1, std::memory_order_acq_rel) + 1 == uint32_t(members_)) {
         arrived_.store(0, std::memory_order_relaxed);
+        taken_.store(0, std::memory_order_relaxed);
         round_.store(round + 1, std::memory_order_release);
         round_.notify_all();
     } else {
@@ -51,6 +52,7 @@ void Barrier::leave() {
 
 void Barrier::mend() {
     arrived_.store(0, std::memory_order_relaxed);
+    taken_.store(0, std::memory_order_relaxed);
     broken_.store(false, std::memory_order_relaxed);
 }
 

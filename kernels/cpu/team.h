@@ -1,6 +1,7 @@
 // A team of threads pinned to the cores of a CPU device. The calling thread is its first member.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <functional>
@@ -22,10 +23,14 @@ class Barrier {
     // Makes it whole again; nobody may be there.
     void mend();
 
+    // The first of the next `count` pieces that nobody has taken since the last meeting.
+    int64_t take(int64_t count) { return taken_.fetch_add(count, std::memory_order_relaxed); }
+
   private:
     const int members_;
     const bool spin_;
     std::atomic<uint32_t> arrived_ = 0, round_ = 0;
+    std::atomic<int64_t> taken_ = 0;
     std::atomic<bool> broken_ = false;
 };
 
@@ -45,6 +50,15 @@ struct Worker {
     void share(int64_t total, int64_t& first, int64_t& last) const {
         first = total * index / count;
         last = total * (index + 1) / count;
+    }
+    // Calls visit(first, last) for parts of `total` pieces, an even number each, as long as there
+    // are some: members that are faster than others get more. Once between two barriers.
+    template <typename Visit>
+    void deal(int64_t total, Visit visit) const {
+        constexpr int64_t parts = 8;  // of each member
+        const int64_t size = std::max<int64_t>(2, total / (parts * count) / 2 * 2);
+        for (int64_t first; (first = barrier->take(size)) < total;)
+            visit(first, first + size < total ? first + size : total);
     }
 };
 

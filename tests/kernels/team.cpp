@@ -36,5 +36,25 @@ TEST(Team, WaitsEndWhereAMemberHasAnError) {
         }
 }
 
+TEST(Team, DealsEveryPieceOnce) {
+    test::Watchdog watchdog;
+    for (int members : {1, 2, 3}) {
+        Team team(std::vector<int>(size_t(members), 0), true);
+        for (int64_t total : {0, 1, 2, 7, 64, 1001}) {
+            std::vector<std::atomic<int>> dealt(size_t(total) + 1);
+            team.run([&](const Worker& worker) {
+                for (int round = 0; round < 3; ++round) {
+                    worker.deal(total, [&](int64_t first, int64_t last) {
+                        EXPECT_EQ(first % 2, 0);
+                        for (int64_t i = first; i < last; ++i) ++dealt[size_t(i)];
+                    });
+                    worker.barrier->wait();
+                }
+            });
+            for (int64_t i = 0; i < total; ++i) EXPECT_EQ(dealt[size_t(i)].load(), 3) << i;
+        }
+    }
+}
+
 }  // namespace
 }  // namespace tandem::kernels::cpu

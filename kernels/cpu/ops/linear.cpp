@@ -80,23 +80,24 @@ Piece piece_of(const Operation& operation, const Site& site) {
             .groups = matrix.groups()};
 }
 
-// The groups of all pieces together are shared among the team.
+// The groups of all pieces together are dealt to the team.
 Task run_pieces(std::vector<Piece> pieces, const Site& site) {
     int64_t groups = 0;
     for (const Piece& piece : pieces) groups += piece.groups;
     return [pieces = std::move(pieces), groups, inputs = &site.inputs()](const Worker& worker) {
-        int64_t first, last, begin = 0;
-        worker.share(groups, first, last);
-        for (const Piece& piece : pieces) {
-            Product product = piece.product;
-            product.tokens = live_count(piece.x, *inputs);
-            product.first_group = std::max<int64_t>(0, first - begin);
-            product.last_group = std::min(piece.groups, last - begin);
-            begin += piece.groups;
-            if (product.first_group >= product.last_group) continue;
-            if (in_tiles(piece.x)) product.scratch = product_memory(product.columns, worker);
-            piece.multiply(product);
-        }
+        worker.deal(groups, [&](int64_t first, int64_t last) {
+            int64_t begin = 0;
+            for (const Piece& piece : pieces) {
+                Product product = piece.product;
+                product.tokens = live_count(piece.x, *inputs);
+                product.first_group = std::max<int64_t>(0, first - begin);
+                product.last_group = std::min(piece.groups, last - begin);
+                begin += piece.groups;
+                if (product.first_group >= product.last_group) continue;
+                if (in_tiles(piece.x)) product.scratch = product_memory(product.columns, worker);
+                piece.multiply(product);
+            }
+        });
     };
 }
 
