@@ -22,8 +22,9 @@ constexpr Option step_list[] = {
      "4096 at most)"},
     {"-b, --batch-size", "N", "the most prompt tokens at a time (default: 2048)"},
     {"-ub, --ubatch-size", "N", "the most tokens of a step, within -b (default: 512)"},
-    {"-ctk, --cache-type-k", "TYPE", "of cached keys: f32, f16, bf16 or q8_0 (default: f16)"},
-    {"-ctv, --cache-type-v", "TYPE", "of cached values: f32, f16, bf16 or q8_0 (default: f16)"},
+    {"-ctk, --cache-type-k", "TYPE", "of cached keys: f32, f16, bf16, q8_0 or q4_0 (default: f16)"},
+    {"-ctv, --cache-type-v", "TYPE",
+     "of cached values: f32, f16, bf16, q8_0 or q4_0 (default: f16)"},
 };
 
 constexpr Option device_list[] = {
@@ -192,11 +193,11 @@ std::vector<double> to_ratio(std::string_view text) {
 }
 
 gguf::DType to_cache_type(std::string_view text) {
-    for (gguf::DType type :
-         {gguf::DType::F32, gguf::DType::F16, gguf::DType::BF16, gguf::DType::Q8_0})
+    using gguf::DType;
+    for (DType type : {DType::F32, DType::F16, DType::BF16, DType::Q8_0, DType::Q4_0})
         if (gguf::dtype_from_name(text) == type) return type;
     throw Error("cache type \"" + std::string(text) +
-                "\" does not exist; choose f32, f16, bf16 or q8_0");
+                "\" does not exist; choose f32, f16, bf16, q8_0 or q4_0");
 }
 
 }  // namespace tandem::cli

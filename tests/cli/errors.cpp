@@ -144,8 +144,8 @@ TEST(errors, devices_and_ratios) {
     EXPECT_TRUE(result.error.ends_with(": Is a directory\n")) << result.error;
     expect_error(with({"--reduce-type", "q4_0"}),
                  "reduce type \"q4_0\" does not exist; choose f32, f16 or bf16");
-    expect_error(with({"-ctk", "q4_0"}),
-                 "cache type \"q4_0\" does not exist; choose f32, f16, bf16 or q8_0");
+    expect_error(with({"-ctk", "q4_1"}),
+                 "cache type \"q4_1\" does not exist; choose f32, f16, bf16, q8_0 or q4_0");
 }
 
 TEST(errors, sizes) {

@@ -174,10 +174,10 @@ TEST(options, devices_ratios_and_types) {
               "a share of -ts takes a number, 0 or more, not \"x\"");
     EXPECT_EQ(fault([] { to_ratio("1e308,1e308"); }),
               "a share of -ts takes a number from 0 to 1e+15, not \"1e308\"");
-    EXPECT_EQ(to_cache_type("q8_0"), gguf::DType::Q8_0);
+    EXPECT_EQ(to_cache_type("q4_0"), gguf::DType::Q4_0);
     EXPECT_EQ(to_cache_type("F32"), gguf::DType::F32);
-    EXPECT_EQ(fault([] { to_cache_type("q4_0"); }),
-              "cache type \"q4_0\" does not exist; choose f32, f16, bf16 or q8_0");
+    EXPECT_EQ(fault([] { to_cache_type("q4_1"); }),
+              "cache type \"q4_1\" does not exist; choose f32, f16, bf16, q8_0 or q4_0");
 }
 
 }  // namespace tandem::test
