@@ -10,6 +10,7 @@
 #include <span>
 
 #include "data.h"
+#include "kernels/cpu/isa.h"
 #include "kernels/vulkan.h"
 #include "models/golden.h"
 
@@ -180,6 +181,13 @@ std::string placement_of(const gguf::File& file, const cli::EngineOptions& optio
     return text;
 }
 
+// On a CPU with matrix units prompts are multiplied in bf16 and a few tokens in blocks of 8 bits,
+// the coarser of the two: what they have in common is the golden.
+bool steps_round_otherwise(const Kind& kind, const Bounds& bounds) {
+    const bool rounds = !bounds.greedy, cpu = kind.devices[0] == std::string_view("cpu");
+    return cpu && rounds && kernels::cpu::find_variant()->isa().place_for_units;
+}
+
 class SplitInvariance : public ::testing::TestWithParam<std::tuple<const Kind*, std::string>> {};
 
 TEST_P(SplitInvariance, holds) {
@@ -228,11 +236,13 @@ TEST_P(SplitInvariance, holds) {
         }
         auto again = evaluate(engine.executor(), golden.tokens, 0, all).logits;
         EXPECT_TRUE(again == whole.logits) << "a repeated run gives other bits";
-        std::vector<float> beginning = whole.logits;
+        const bool otherwise = steps_round_otherwise(*kind, bounds);
+        std::vector<float> beginning = otherwise ? golden.logits : whole.logits;
         beginning.resize(beginning.size() / golden.tokens.size() * stepped.size());
+        const Bound& step_bound = otherwise ? bounds.golden : bounds.one_device;
         for (int64_t batch : {7, 1}) {
             auto logits = evaluate(engine.executor(), stepped, 0, batch).logits;
-            expect_near(logits, beginning, std::max(1e-9, bounds.one_device.nmse(golden)),
+            expect_near(logits, beginning, std::max(1e-9, step_bound.nmse(golden)),
                         "in steps of " + std::to_string(batch));
         }
     }
