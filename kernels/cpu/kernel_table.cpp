@@ -6,10 +6,10 @@
 namespace tandem::kernels::cpu {
 
 namespace ops {
-extern const CpuKernel linear_units, linear_packed, linear_any, embed, pair, any_pair, glu, maps,
-    rms_norm, l2_norm, rope, attend, short_conv, delta_net, moe_ffn, expert_bias, router,
-    select_rows, reference, prepare_q8_of_32, prepare_q8_of_256, prepare_q8_of_32_tiles,
-    prepare_q8_of_256_tiles, prepare_bf16, prepare_bf16_pair, prepare_dense;
+extern const CpuKernel linear_units, linear_packed, linear_batched, linear_any, embed, pair,
+    any_pair, glu, maps, rms_norm, l2_norm, rope, attend, short_conv, delta_net, moe_ffn,
+    expert_bias, router, select_rows, reference, prepare_q8_of_32, prepare_q8_of_256,
+    prepare_q8_of_32_tiles, prepare_q8_of_256_tiles, prepare_bf16, prepare_bf16_pair, prepare_dense;
 }
 
 namespace {
@@ -17,6 +17,7 @@ namespace {
 constexpr const CpuKernel* table[] = {
     &ops::linear_units,
     &ops::linear_packed,
+    &ops::linear_batched,
     &ops::linear_any,
     &ops::embed,
     &ops::pair,
