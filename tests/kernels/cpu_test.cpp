@@ -197,16 +197,17 @@ TEST(Cpu, LinearOfAnyShape) {
     }
 }
 
-// Heads with a product each: of whole groups of rows, and of rows that are decoded one by one.
+// Heads with a product each: few or many to a thread, of whole groups of rows, and of rows that are
+// decoded one by one.
 TEST(Cpu, LinearOfHeads) {
     for (DType dtype : {DType::F32, DType::F16, DType::BF16, DType::Q8_0, DType::Q4_K})
-        for (int64_t rows : {48, 21}) {
+        for (auto [groups, rows] : {std::pair{1, 48}, {3, 48}, {1, 21}}) {
             SmallModel model;
-            Axis one = model.axis("one", 1), heads = model.axis("heads", 3);
+            Axis group = model.axis("group", groups), heads = model.axis("heads", 3);
             Axis k = model.axis("k", gguf::traits(dtype).block == 1 ? 37 : 256);
             Axis n = model.axis("n", rows);
-            Tensor x = model.activation("x", {one, heads, k});
-            model.finish(linear(x, model.weight("w", dtype, {one, heads, n}, {k})));
+            Tensor x = model.activation("x", {group, heads, k});
+            model.finish(linear(x, model.weight("w", dtype, {group, heads, n}, {k})));
             expect_close(
                 model, {test::random_step(0, 1), test::random_step(0, 5), test::random_step(0, 70)},
                 rows == 48 ? bound_of(dtype) : 1e-11, unit_bound_of(dtype));

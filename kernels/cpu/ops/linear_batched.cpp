@@ -2,8 +2,8 @@
 // W [heads... n... k...] make y [tokens heads... n...], a product for each head.
 //
 // W is packed as one matrix of all its rows. Where whole groups make up a head's rows, that is the
-// same as a stack of matrices. The members first bring every head's x to the form in which the
-// matrices read it, meet, and then share the groups of all heads.
+// same as a stack of matrices. Every head's x is brought to the form in which the matrices read it,
+// and the members share the groups of all heads.
 #include "kernels/cpu/forms.h"
 #include "kernels/cpu/matrix.h"
 #include "kernels/cpu/packing.h"
@@ -15,6 +15,9 @@ namespace {
 
 // Of any instruction set.
 constexpr int64_t most_lanes = 16;
+// Where a member has that many heads, it brings x of one after the other to its form, just before
+// their products: it is still in a near cache then, and nobody waits.
+constexpr int64_t heads_for_one = 4;
 
 // How many axes the heads have; 0: x and W are not of the shapes above.
 size_t head_axes(const Operation& operation) {
@@ -73,64 +76,70 @@ struct Batched {
     int64_t capacity = 0;         // tokens
     uint8_t* prepared = nullptr;  // [heads] of tiles or rows
 
-    int64_t head_bytes() const {
-        return form ? tiles_of(capacity) * form.bytes() : capacity * row_bytes();
-    }
-    int64_t row_bytes() const { return q8_row(matrix.columns, block).bytes; }
     const float* row(int64_t token, int64_t head) const {
         return x.row(token) + head * matrix.columns;
     }
+    // Bytes of a tile of tokens, or of one token's row.
+    int64_t piece_bytes() const {
+        if (form) return form.bytes();
+        return block > 0 ? q8_row(matrix.columns, block).bytes : x.stride * 4;
+    }
+    // Of a head; none where x is read as it lies.
+    int64_t pieces(int64_t tokens) const {
+        if (form) return tiles_of(tokens);
+        return block > 0 ? tokens : 0;
+    }
+    int64_t head_bytes() const { return pieces(capacity) * piece_bytes(); }
 
     void run(const Worker& worker) const {
         const int64_t tokens = live_count(x_view, site.inputs()), groups = matrix.groups();
-        if (form) prepare_tiles(tokens, worker);
-        if (!form && block > 0) prepare_rows(tokens, worker);
-        if (form || block > 0) worker.barrier->wait();
+        const bool alone = matrix.matrices >= heads_for_one * worker.count;
+        if (!alone && pieces(tokens) > 0) prepare_together(tokens, worker);
         int64_t first, last;
         worker.share(matrix.matrices * groups, first, last);
-        for (int64_t head = first / groups; head * groups < last; ++head)
-            multiply_head(head,
+        for (int64_t head = first / groups; head * groups < last; ++head) {
+            uint8_t* head_x = prepared + (alone ? worker.index : head) * head_bytes();
+            for (int64_t piece = 0; alone && piece < pieces(tokens); ++piece)
+                prepare(head, piece, tokens, head_x, worker);
+            multiply_head(head, head_x,
                           {.first_group = std::max<int64_t>(0, first - head * groups),
                            .last_group = std::min(groups, last - head * groups),
                            .tokens = tokens,
                            .y = y.data + head * matrix.rows,
                            .y_stride = y.stride},
                           worker);
-    }
-
-    void prepare_tiles(int64_t tokens, const Worker& worker) const {
-        int64_t first, last, tiles = tiles_of(tokens);
-        worker.share(matrix.matrices * tiles, first, last);
-        for (int64_t i = first; i < last; ++i) {
-            const int64_t head = i / tiles, tile = i % tiles;
-            for (int place = 0; place < tile_tokens; ++place) {
-                const int64_t token = tile * tile_tokens + place;
-                form.place(token < tokens ? row(token, head) : nullptr,
-                           prepared + head * head_bytes() + tile * form.bytes(), place, worker);
-            }
         }
     }
 
-    void prepare_rows(int64_t tokens, const Worker& worker) const {
+    void prepare_together(int64_t tokens, const Worker& worker) const {
         int64_t first, last;
-        worker.share(matrix.matrices * tokens, first, last);
+        worker.share(pieces(tokens) * matrix.matrices, first, last);
         for (int64_t i = first; i < last; ++i) {
-            const int64_t head = i / tokens, token = i % tokens;
-            site.isa.quantize(row(token, head), matrix.columns, block,
-                              prepared + head * head_bytes() + token * row_bytes());
+            const int64_t head = i % matrix.matrices, piece = i / matrix.matrices;
+            prepare(head, piece, tokens, prepared + head * head_bytes(), worker);
+        }
+        worker.barrier->wait();
+    }
+
+    void prepare(int64_t head, int64_t piece, int64_t tokens, uint8_t* head_x,
+                 const Worker& worker) const {
+        if (!form)
+            return site.isa.quantize(row(piece, head), matrix.columns, block,
+                                     head_x + piece * piece_bytes());
+        for (int place = 0; place < tile_tokens; ++place) {
+            const int64_t token = piece * tile_tokens + place;
+            form.place(token < tokens ? row(token, head) : nullptr, head_x + piece * piece_bytes(),
+                       place, worker);
         }
     }
 
     // `product` lacks x.
-    void multiply_head(int64_t head, Product product, const Worker& worker) const {
-        if (!form && block == 0) {
-            product.x = reinterpret_cast<const uint8_t*>(row(0, head));
-            product.x_stride = x.stride * 4;
-            return multiply(matrix, site.isa, head, product, worker);
-        }
-        product.x = prepared + head * head_bytes();
+    void multiply_head(int64_t head, const uint8_t* head_x, Product product,
+                       const Worker& worker) const {
+        product.x = head_x;
         if (form) return multiply_tiles(matrix, form, head, product, worker);
-        product.x_stride = row_bytes();
+        product.x_stride = piece_bytes();
+        if (block == 0) product.x = reinterpret_cast<const uint8_t*>(row(0, head));
         multiply(matrix, site.isa, head, product, worker);
     }
 };
