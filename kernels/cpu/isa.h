@@ -163,6 +163,17 @@ constexpr int64_t delta_scratch(int64_t rows, int64_t length) {
            16;
 }
 
+// A short convolution (graph/ops/short_conv.cpp) of some channels over new tokens of a sequence.
+inline constexpr int convolution_channels = 256, convolution_taps = 8;  // the most
+struct Convolution {
+    int64_t channels = 0, taps = 0, tokens = 0;
+    const float* kernel = nullptr;  // [channels][taps]
+    float* state = nullptr;         // [channels][taps - 1], the last inputs before
+    const float* x = nullptr;       // a row per token, `x_stride` floats apart
+    float* y = nullptr;
+    int64_t x_stride = 0, y_stride = 0;
+};
+
 // Puts a row in place `token` of a tile for matrix units; null: zeros.
 using PlaceForUnits = void(const float* row, int64_t columns, int parts, uint8_t* tile, int token);
 
@@ -184,6 +195,7 @@ struct Isa {
     void (*encode)(int type, const float* x, int64_t count, uint8_t* row) = nullptr;
     void (*delta_step)(const DeltaStep& step) = nullptr;
     void (*delta_chunk)(const DeltaChunk& chunk) = nullptr;
+    void (*short_conv)(const Convolution& convolution) = nullptr;
     // Over `count` elements.
     void (*rms_norm)(const float* x, const float* weight, float epsilon, float* y,
                      int64_t count) = nullptr;

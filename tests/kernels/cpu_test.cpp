@@ -260,6 +260,24 @@ TEST(Cpu, Rope) {
     }
 }
 
+// Two sequences, the first of which goes on, of slots 0 and 1.
+graph::StepInputs two_sequences(int32_t cached, int32_t first, int32_t second) {
+    graph::StepInputs step = test::random_step(cached, first);
+    step.append(1, 0, test::random_step(0, second).ids);
+    for (int32_t i = 0; i < second; ++i) step.rows.push_back(first + i);
+    return step;
+}
+
+// The team's size must not show in a result.
+void expect_equal_bits(const SmallModel& model, const std::vector<graph::StepInputs>& steps) {
+    for (const Machine& machine : machines()) {
+        auto alone = model.run(test::make_cpu({machine.variant, 1}), steps);
+        for (int threads : {2, 3, 5})
+            EXPECT_EQ(alone, model.run(test::make_cpu({machine.variant, threads}), steps))
+                << machine.variant << " with " << threads << " threads";
+    }
+}
+
 // Head sizes that are no multiple of a vector, heads in every order, states that go on and begin
 // anew.
 TEST(Cpu, DeltaNet) {
@@ -279,30 +297,36 @@ TEST(Cpu, DeltaNet) {
             Tensor decay = scale(softplus(model.activation("decay", decayed)), -1);
             Tensor beta = sigmoid(model.activation("beta", heads));
             Tensor state = model.graph.state(
-                "state", DType::F32, Shape{model.axis("slots", 1)} + heads + Shape{dv}, {d});
+                "state", DType::F32, Shape{model.axis("slots", 2)} + heads + Shape{dv}, {d});
             model.finish(delta_net(q, k, v, decay, beta, state));
-            expect_close(model,
-                         {test::random_step(0, 70), test::random_step(70, 1),
-                          test::random_step(71, 9), test::random_step(0, 5)},
-                         1e-10);
+            const std::vector<graph::StepInputs> steps{
+                test::random_step(0, 70), test::random_step(70, 1),  test::random_step(71, 9),
+                two_sequences(80, 33, 2), two_sequences(113, 3, 64), test::random_step(0, 5)};
+            expect_close(model, steps, 1e-10);
+            expect_equal_bits(model, steps);
         }
 }
 
+// Numbers of channels that leave vectors, shares and blocks of them unfilled; fewer tokens than
+// taps.
 TEST(Cpu, ShortConv) {
-    for (int64_t taps : {2, 4}) {
-        SmallModel model;
-        Axis k_heads = model.axis("k_heads", 3), d = model.axis("d", 13);
-        Tensor x = model.activation("x", {k_heads, d});
-        Tensor kernel =
-            model.weight("kernel", DType::F32, {k_heads, d, model.axis("taps", taps)}, {});
-        Tensor state = model.graph.state("state", DType::F32, {model.axis("slots", 1), k_heads, d},
-                                         {model.axis("history", taps - 1)});
-        model.finish(short_conv(x, kernel, state));
-        expect_close(model,
-                     {test::random_step(0, 1), test::random_step(1, 1), test::random_step(2, 30),
-                      test::random_step(32, 2), test::random_step(0, 3)},
-                     1e-11);
-    }
+    for (int64_t taps : {2, 4, 8, 9})
+        for (int64_t channels : {13, 129}) {
+            SmallModel model;
+            Axis k_heads = model.axis("k_heads", 3), d = model.axis("d", channels);
+            Tensor x = model.activation("x", {k_heads, d});
+            Tensor kernel =
+                model.weight("kernel", DType::F32, {k_heads, d, model.axis("taps", taps)}, {});
+            Tensor state =
+                model.graph.state("state", DType::F32, {model.axis("slots", 2), k_heads, d},
+                                  {model.axis("history", taps - 1)});
+            model.finish(short_conv(x, kernel, state));
+            const std::vector<graph::StepInputs> steps{
+                test::random_step(0, 1), test::random_step(1, 1),   test::random_step(2, 30),
+                two_sequences(32, 2, 3), test::random_step(34, 70), test::random_step(0, 3)};
+            expect_close(model, steps, 1e-11);
+            expect_equal_bits(model, steps);
+        }
 }
 
 // Biases, the clamped unit, and a choice among groups.

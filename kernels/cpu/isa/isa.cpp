@@ -62,6 +62,7 @@ const Isa& isa() {
                            .encode = encode,
                            .delta_step = delta_step,
                            .delta_chunk = delta_chunk,
+                           .short_conv = short_conv,
                            .rms_norm = rms_norm,
                            .add = add_arrays,
                            .mul = mul_arrays,

@@ -22,6 +22,7 @@ void attend_join(const AttentionParts& parts);
 void encode(int type, const float* x, int64_t count, uint8_t* row);
 void delta_step(const DeltaStep& step);
 void delta_chunk(const DeltaChunk& chunk);
+void short_conv(const Convolution& convolution);
 
 void rms_norm(const float* x, const float* weight, float epsilon, float* y, int64_t count);
 void add_arrays(const float* a, const float* b, float* y, int64_t count);

@@ -1,6 +1,6 @@
 // short_conv on the CPU: channels are shared out. The history of a channel lies in a row of its
-// state, its inputs a token apart.
-#include <cmath>
+// state, its new inputs a row of channels apart.
+#include <algorithm>
 
 #include "kernels/cpu/rows.h"
 #include "kernels/cpu/site.h"
@@ -13,10 +13,15 @@ size_t claim(std::span<const Operation> ahead) {
     const Operation& operation = ahead[0];
     if (!is(operation, "short_conv")) return 0;
     size_t columns = operation.output.view.axes.size() - 1;
-    return as_rows(operation.inputs[0].view, columns) && as_rows(operation.output.view, columns)
+    const graph::View &x = operation.inputs[0].view, &state = operation.inputs[2].view;
+    return state.row_length() < convolution_taps && as_rows(x, columns) &&
+                   as_rows(operation.output.view, columns)
                ? 1
                : 0;
 }
+
+// Whole vectors of any instruction set: where a share ends must not change what channels get.
+constexpr int64_t channels_at_a_time = 64;
 
 struct ShortConv {
     Site site;
@@ -26,24 +31,23 @@ struct ShortConv {
     int64_t history = 0;
 
     void run(const Worker& worker) const {
-        const int64_t taps = history + 1;
         int64_t first, last;
-        worker.share(x.length, first, last);
+        worker.share((x.length + channels_at_a_time - 1) / channels_at_a_time, first, last);
+        first *= channels_at_a_time;
+        last = std::min(last * channels_at_a_time, x.length);
         for (const graph::Sequence& sequence : site.inputs().sequences)
-            for (int64_t c = first; c < last; ++c) {
-                float* past = state + (sequence.slot * x.length + c) * history;
-                if (sequence.cached == 0) std::fill_n(past, history, 0.0f);
-                // Input i of the sequence's new tokens; the past stands before them.
-                auto input = [&](int64_t i) {
-                    return i < 0 ? past[history + i] : x.row(sequence.first + i)[c];
-                };
-                for (int64_t i = 0; i < sequence.count; ++i) {
-                    float sum = 0;
-                    for (int64_t tap = 0; tap < taps; ++tap)
-                        sum += kernel[c * taps + tap] * input(i + tap - history);
-                    y.row(sequence.first + i)[c] = sum / (1 + std::exp(-sum));
-                }
-                for (int64_t i = 0; i < history; ++i) past[i] = input(sequence.count - history + i);
+            for (int64_t c = first; c < last; c += convolution_channels) {
+                Convolution part{.channels = std::min<int64_t>(convolution_channels, last - c),
+                                 .taps = history + 1,
+                                 .tokens = sequence.count,
+                                 .kernel = kernel + c * (history + 1),
+                                 .state = state + (sequence.slot * x.length + c) * history,
+                                 .x = x.row(sequence.first) + c,
+                                 .y = y.row(sequence.first) + c,
+                                 .x_stride = x.stride,
+                                 .y_stride = y.stride};
+                if (sequence.cached == 0) std::fill_n(part.state, part.channels * history, 0.0f);
+                site.isa.short_conv(part);
             }
     }
 };

@@ -1,0 +1,62 @@
+// silu of a causal convolution over the last few tokens, a channel in each lane. Kernel and history
+// come with the taps of a channel side by side; here a tap is a row of channels, as the inputs are.
+// A row of inputs is read again for each tap, from the first cache.
+#include "kernels/cpu/isa/kernels.h"
+#include "kernels/cpu/isa/vector_math.h"
+
+namespace tandem::kernels::cpu::TANDEM_ISA {
+
+namespace {
+
+constexpr int64_t width = convolution_channels;
+
+// rows[i][c] = columns[c][i]
+inline void turn(const float* columns, int64_t channels, int64_t count, float* rows) {
+    for (int64_t c = 0; c < channels; ++c)
+        for (int64_t i = 0; i < count; ++i) rows[i * width + c] = columns[c * count + i];
+}
+
+template <int Taps>  // 0: as many as it says
+void convolve(const Convolution& v) {
+    const int64_t taps = Taps > 0 ? Taps : v.taps, history = taps - 1;
+    float kernel[convolution_taps * width], past[convolution_taps * width];
+    turn(v.kernel, v.channels, taps, kernel);
+    turn(v.state, v.channels, history, past);
+    // Input i of the new tokens; the past stands before them.
+    auto input = [&](int64_t i) {
+        return i < 0 ? past + (history + i) * width : v.x + i * v.x_stride;
+    };
+    for (int64_t token = 0; token < v.tokens; ++token) {
+        const float* inputs[convolution_taps];
+        for (int64_t tap = 0; tap < taps; ++tap) inputs[tap] = input(token + tap - history);
+        float* y = v.y + token * v.y_stride;
+        int64_t c = 0;
+        for (; c + lanes <= v.channels; c += lanes) {
+            F sum = mul(load_f32(kernel + c), load_f32(inputs[0] + c));
+            for (int64_t tap = 1; tap < taps; ++tap)
+                sum = fma(load_f32(kernel + tap * width + c), load_f32(inputs[tap] + c), sum);
+            store(y + c, div(sum, add(splat(1.0f), exp(sub(zero(), sum)))));
+        }
+        for (; c < v.channels; ++c) {
+            float sum = 0;
+            for (int64_t tap = 0; tap < taps; ++tap)
+                sum += kernel[tap * width + c] * inputs[tap][c];
+            y[c] = sum / (1 + __builtin_expf(-sum));
+        }
+    }
+    for (int64_t i = 0; i < history; ++i) {
+        const float* row = input(v.tokens - history + i);
+        for (int64_t c = 0; c < v.channels; ++c) v.state[c * history + i] = row[c];
+    }
+}
+
+}  // namespace
+
+void short_conv(const Convolution& v) {
+    if (v.taps == 4)
+        convolve<4>(v);
+    else
+        convolve<0>(v);
+}
+
+}  // namespace tandem::kernels::cpu::TANDEM_ISA
