@@ -145,7 +145,7 @@ struct DeltaStep {
     float* out = nullptr;  // [count]
 };
 
-// A chunk of tokens of one on all rows of a head's state. Pointers are those of each token.
+// A chunk of tokens of one on rows of a head's state. Pointers are those of each token.
 inline constexpr int delta_tokens = 32;  // the most of a chunk
 struct DeltaChunk {
     float* state = nullptr;  // [rows][length]
@@ -159,8 +159,9 @@ struct DeltaChunk {
     float* scratch = nullptr;  // delta_scratch() floats
 };
 constexpr int64_t delta_scratch(int64_t rows, int64_t length) {
-    return delta_tokens * (4 * length + 2 * delta_tokens + 2 * (rows + 16)) + 2 * length + rows +
-           16;
+    // Rows are filled up to lines of 16 floats, where the first begins, too.
+    return 15 + (length + 15) * (4 * delta_tokens + 17) + 3 * delta_tokens * (rows + 15) +
+           delta_tokens * (2 * delta_tokens + 1 + 2 * 16);
 }
 
 // A short convolution (graph/ops/short_conv.cpp) of some channels over new tokens of a sequence.

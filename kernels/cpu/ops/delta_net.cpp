@@ -1,6 +1,5 @@
-// delta_net on the CPU. A few tokens go one by one: runs of rows of the heads' states are shared
-// out, each taken through all tokens while it is in the cache. Many go in chunks: heads are shared
-// out.
+// delta_net on the CPU: runs of rows of the heads' states are shared out, each taken through all
+// tokens while it is in the cache. A few tokens go one by one, many in chunks.
 #include <cmath>
 
 #include "graph/ops/delta_net.h"
@@ -12,6 +11,7 @@ namespace tandem::kernels::cpu::ops {
 namespace {
 
 constexpr int64_t rows_at_a_time = 32;
+constexpr int64_t most_parts = 8;     // of a head's rows, for chunks
 constexpr int64_t worth_a_chunk = 8;  // tokens
 
 size_t claim(std::span<const Operation> ahead) {
@@ -34,23 +34,38 @@ struct DeltaNet {
     bool per_channel = false;
 
     void run(const Worker& worker) const {
-        const int64_t runs = (v.length + rows_at_a_time - 1) / rows_at_a_time;
         for (const graph::Sequence& sequence : site.inputs().sequences) {
+            const bool chunks = sequence.count >= worth_a_chunk;
+            const int64_t rows = chunks ? rows_for_chunks(worker.count) : rows_at_a_time;
+            const int64_t runs = (v.length + rows - 1) / rows;
             int64_t first, last;
-            if (sequence.count >= worth_a_chunk) {
-                worker.share(heads.count, first, last);
-                for (int64_t head = first; head < last; ++head) run_head(sequence, head, worker);
-                continue;
-            }
             worker.share(heads.count * runs, first, last);
-            for (int64_t i = first; i < last; ++i)
-                run_rows(sequence, i / runs, i % runs * rows_at_a_time, worker);
+            for (int64_t i = first; i < last; ++i) {
+                const int64_t row = i % runs * rows, count = std::min(rows, v.length - row);
+                if (chunks)
+                    run_chunks(sequence, i / runs, row, count, worker);
+                else
+                    run_tokens(sequence, i / runs, row, count, worker);
+            }
         }
     }
 
-    void run_rows(const graph::Sequence& sequence, int64_t head, int64_t row,
-                  const Worker& worker) const {
-        DeltaStep step{.count = std::min(rows_at_a_time, v.length - row), .length = q.length};
+    // About a fifth of the work on a head is the same for all its rows, and done again for each
+    // part of them. Parts are whole vectors, so that rows get the same bits however they are cut.
+    int64_t rows_for_chunks(int64_t workers) const {
+        int64_t best = v.length, least = INT64_MAX;
+        for (int64_t parts = 1; parts <= most_parts; ++parts) {
+            const int64_t rows = (v.length + 16 * parts - 1) / (16 * parts) * 16;
+            const int64_t runs = heads.count * ((v.length + rows - 1) / rows);
+            const int64_t time = (runs + workers - 1) / workers * (v.length + 4 * rows);
+            if (time < least) best = rows, least = time;
+        }
+        return best;
+    }
+
+    void run_tokens(const graph::Sequence& sequence, int64_t head, int64_t row, int64_t count,
+                    const Worker& worker) const {
+        DeltaStep step{.count = count, .length = q.length};
         step.state = state + ((sequence.slot * heads.count + head) * v.length + row) * step.length;
         if (sequence.cached == 0) std::fill_n(step.state, step.count * step.length, 0.0f);
         float* decays = worker.scratch(step.length);
@@ -71,13 +86,14 @@ struct DeltaNet {
         }
     }
 
-    void run_head(const graph::Sequence& sequence, int64_t head, const Worker& worker) const {
+    void run_chunks(const graph::Sequence& sequence, int64_t head, int64_t row, int64_t count,
+                    const Worker& worker) const {
         const float *queries[delta_tokens], *keys[delta_tokens], *values[delta_tokens];
         const float *decays[delta_tokens], *betas[delta_tokens];
         float* results[delta_tokens];
         DeltaChunk chunk{
-            .state = state + (sequence.slot * heads.count + head) * v.length * q.length,
-            .rows = v.length,
+            .state = state + ((sequence.slot * heads.count + head) * v.length + row) * q.length,
+            .rows = count,
             .length = q.length,
             .q = queries,
             .k = keys,
@@ -86,7 +102,7 @@ struct DeltaNet {
             .beta = betas,
             .per_channel = per_channel,
             .out = results,
-            .scratch = worker.scratch(delta_scratch(v.length, q.length))};
+            .scratch = worker.scratch(delta_scratch(count, q.length))};
         if (sequence.cached == 0) std::fill_n(chunk.state, chunk.rows * chunk.length, 0.0f);
         for (int64_t first = 0; first < sequence.count; first += delta_tokens) {
             chunk.tokens = std::min<int64_t>(delta_tokens, sequence.count - first);
@@ -95,10 +111,10 @@ struct DeltaNet {
                 const int64_t key = t * heads.keys + heads.key_of(head);
                 queries[i] = q.row(key);
                 keys[i] = k.row(key);
-                values[i] = v.row(at);
+                values[i] = v.row(at) + row;
                 decays[i] = decay.row(at);
                 betas[i] = beta.row(at);
-                results[i] = out.row(at);
+                results[i] = out.row(at) + row;
             }
             site.isa.delta_chunk(chunk);
         }
