@@ -52,8 +52,6 @@ void each_dense_row(const graph::View& view, const Site& site, const Worker& wor
     for (int64_t r = first; r < last; ++r) use(r, dense.row(r));
 }
 
-int64_t tiles_of(int64_t rows) { return (rows + tile_tokens - 1) / tile_tokens; }
-
 template <int64_t block>
 int64_t q8_tile_bytes(const graph::View& view) {
     return tiles_of(view.extents[0]) * q8_tile(columns_of(view), block).bytes;

@@ -31,6 +31,7 @@ constexpr Q8Row q8_row(int64_t columns, int64_t block) {
 // and of the other arrays each element with those of the 16 tokens side by side. Tokens that are
 // not there are zeros.
 inline constexpr int tile_tokens = 16;
+constexpr int64_t tiles_of(int64_t tokens) { return (tokens + tile_tokens - 1) / tile_tokens; }
 constexpr Q8Row q8_tile(int64_t columns, int64_t block) {
     const Q8Row row = q8_row(columns, block);
     return {.scales = tile_tokens * row.scales,

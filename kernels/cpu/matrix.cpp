@@ -38,10 +38,7 @@ void HeldMatrix::row(int64_t matrix, int64_t row, float* values, const Worker& w
 }
 
 uint8_t* product_memory(int64_t columns, const Worker& worker) {
-    constexpr int64_t line = 64;
-    auto* memory =
-        reinterpret_cast<uint8_t*>(worker.scratch((product_scratch(columns) + line) / 4));
-    return memory + (line - reinterpret_cast<uintptr_t>(memory) % line) % line;
+    return reinterpret_cast<uint8_t*>(worker.scratch(product_scratch(columns) / 4));
 }
 
 namespace {

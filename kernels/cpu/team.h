@@ -40,10 +40,11 @@ struct Worker {
     Barrier* barrier = nullptr;
     std::vector<float>* own = nullptr;
 
-    // Working memory of this member, kept between launches.
+    // Working memory of this member, kept between launches, from the begin of a cache line on.
     float* scratch(int64_t floats) const {
-        if (int64_t(own->size()) < floats) own->resize(size_t(floats));
-        return own->data();
+        constexpr int64_t line = 16;
+        if (int64_t(own->size()) < floats + line) own->resize(size_t(floats + line));
+        return own->data() + (-reinterpret_cast<intptr_t>(own->data()) / 4 & (line - 1));
     }
 
     // The part [first, last) of `total` pieces that is this worker's.

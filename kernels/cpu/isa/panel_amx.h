@@ -200,7 +200,7 @@ template <class Type, int parts>
 void multiply_units(const Product& product) {
     const Units units;
     constexpr int64_t pass = pass_tokens / tile_tokens;
-    const int64_t tiles = (product.tokens + tile_tokens - 1) / tile_tokens;
+    const int64_t tiles = tiles_of(product.tokens);
     for (int64_t tile = 0; tile < tiles; tile += pass) {
         const int64_t last_tile = tiles - tile < pass ? tiles : tile + pass;
         Product part = product;

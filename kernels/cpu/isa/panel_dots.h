@@ -86,7 +86,7 @@ void multiply_tiles(const Product& product) {
     room += panel_groups * 4 * results;
     const Panel panels[panel_groups] = {Panel(room, columns),
                                         Panel(room + Panel::bytes(columns), columns)};
-    const int64_t tiles = (product.tokens + tile_tokens - 1) / tile_tokens;
+    const int64_t tiles = tiles_of(product.tokens);
     const int64_t cached = cached_bytes / (tile_tokens * columns);
     const int64_t tile_block = cached > 1 ? cached : 1;
     for (int64_t begin = 0; begin < tiles; begin += tile_block) {

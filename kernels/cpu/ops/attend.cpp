@@ -89,13 +89,6 @@ struct Block {
     int64_t parts() const { return few ? (end - 1) / part_cells - first_part() + 1 : 1; }
 };
 
-// Where vectors do not cross cache lines.
-float* aligned_scratch(const Worker& worker, int64_t floats) {
-    constexpr int64_t line = 16;
-    float* scratch = worker.scratch(floats + line);
-    return scratch + (-reinterpret_cast<intptr_t>(scratch) / 4 & (line - 1));
-}
-
 struct Attend {
     Site site;
     std::vector<Written> written;
@@ -248,8 +241,7 @@ struct Attend {
                                  .most = most,
                                  .total = total};
         if (k2_cache.view) attention.k2 = k2_cache.head(slot, piece.head);
-        attention.scratch = aligned_scratch(
-            worker,
+        attention.scratch = worker.scratch(
             attention_scratch(attention.k.length + attention.k2.length, attention.v.length));
         const int lanes = site.isa.lanes;
         const bool few = piece.few && piece.count <= attention_few_queries && !k2_cache.view &&

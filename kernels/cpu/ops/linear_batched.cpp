@@ -53,8 +53,6 @@ size_t claim(std::span<const Operation> ahead) {
     return rows && is_packed(weight.view.dtype, weight.use) ? 1 : 0;
 }
 
-int64_t tiles_of(int64_t tokens) { return (tokens + tile_tokens - 1) / tile_tokens; }
-
 int64_t scratch_bytes(std::span<const Operation> claimed) {
     const graph::View &x = claimed[0].inputs[0].view, &w = claimed[0].inputs[1].view;
     const int64_t columns = w.row_length(), block = form_block(w.dtype);

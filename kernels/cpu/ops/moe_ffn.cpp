@@ -152,7 +152,7 @@ struct MoeFfn {
         tile[0] = 0;
         for (int64_t e = 0; e < room.experts; ++e) {
             bool many = room.tiled && offset[e + 1] > most_tokens_in_rows;
-            int64_t tiles = many ? (offset[e + 1] + tile_tokens - 1) / tile_tokens : 0;
+            int64_t tiles = many ? tiles_of(offset[e + 1]) : 0;
             tile[e + 1] = tile[e] + int32_t(tiles);
             offset[e + 1] += offset[e];
         }
