@@ -38,8 +38,7 @@ template <class Type>
 inline void unpack_group(const uint8_t* weights, int64_t columns, const Panel& panel) {
     for (int64_t b = 0; b < columns / Type::block; ++b) {
         const uint8_t* p = weights + b * Type::bytes * lanes;
-        for (int line = 0; line < Type::bytes * lanes; line += 64)
-            __builtin_prefetch(p + stream_ahead + line);
+        for (int line = 0; line < Type::bytes * lanes; line += 64) prefetch_line(p + line);
         Type::groups(p, [&](int g, const I(&codes)[8], const auto& s) [[gnu::always_inline]] {
             using S = std::remove_cvref_t<decltype(s)>;
             const int64_t at = b * (Type::block / 32) + g;

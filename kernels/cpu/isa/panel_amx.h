@@ -79,8 +79,7 @@ inline void unpack_codes(const uint8_t* group, int64_t first, int64_t last, uint
     const I fraction = splat(0xff << 15), base_bits = as_int(splat(base));
     for (int64_t k = first; k < last; k += Type::block) {
         const uint8_t* p = group + k / Type::block * Type::bytes * lanes;
-        for (int line = 0; line < Type::bytes * lanes; line += 64)
-            __builtin_prefetch(p + stream_ahead + line);
+        for (int line = 0; line < Type::bytes * lanes; line += 64) prefetch_line(p + line);
         Type::groups(p, [&](int g, const I(&codes)[8], const auto& s) [[gnu::always_inline]] {
             using S = std::remove_cvref_t<decltype(s)>;
             uint8_t* to = panel + ((k - first) / 32 + g) * unit_tile;
