@@ -19,16 +19,18 @@ inline int64_t place(int64_t query, int64_t c) {
     return c / width * lanes + query * width + c % width;
 }
 
-// q [Queries][length] k^T of `count` cells.
+// q [Queries][length] k^T of `count` cells. Meanwhile their values come from memory.
 template <int Queries, typename Rows>
-inline void multiply_keys(const CacheHead& keys, const CacheRun& run, int64_t count, const float* q,
-                          float* scores) {
+inline void multiply_keys(const CacheHead& keys, const CacheRun& run, const CacheRun& values,
+                          int64_t count, const float* q, float* scores) {
     constexpr int width = lanes / Queries;
     for (int64_t c = 0; c < count; c += width) {
         const uint8_t* rows[width];
         for (int i = 0; i < width; ++i) {
-            rows[i] = run.row(c + i < count ? c + i : count - 1);
-            run.fetch_ahead(rows[i], 0, keys.stride);
+            const int64_t cell = c + i < count ? c + i : count - 1;
+            rows[i] = run.row(cell);
+            run.fetch_ahead(rows[i]);
+            for (int64_t at = 0; at < values.stride; at += 64) prefetch_far(values.row(cell) + at);
         }
         F tile[lanes];
         for (F& sum : tile) sum = zero();
@@ -62,7 +64,8 @@ inline void add_values(const CacheHead& values, const CacheRun& run, int64_t cou
         const int64_t chunk_bytes = values.stride * Vectors * lanes / values.length;
         for (int64_t c = 0; c < count; ++c) {
             const uint8_t* row = run.row(c);
-            run.fetch_ahead(row, chunk, chunk + chunk_bytes);
+            for (int64_t at = chunk; at < chunk + chunk_bytes; at += 64)
+                prefetch_near(row + near_ahead + at);
             F value[Vectors];
             Rows::load(row, e, value);
             for (int i = 0; i < Queries; ++i) {
@@ -94,7 +97,8 @@ void attend_tile(const Attention& a, int64_t at) {
             store(q + i * d + e, exists ? mul(load_f32(a.q[at + i] + e), splat(a.scale)) : zero());
     }
     with_rows(a.k.type, [&](auto rows) {
-        multiply_keys<Queries, decltype(rows)>(a.k, CacheRun(a.k, a.begin), count, q, scores);
+        multiply_keys<Queries, decltype(rows)>(a.k, CacheRun(a.k, a.begin), CacheRun(a.v, a.begin),
+                                               count, q, scores);
     });
     if (a.soft_cap > 0)
         for (int64_t c = 0; c < padded; c += width)

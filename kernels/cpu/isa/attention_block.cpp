@@ -65,7 +65,7 @@ void widen_rows(const CacheHead& cache, int64_t position, int64_t count, int64_t
     const CacheRun run(cache, position);
     with_rows(cache.type, [&](auto rows) {
         for (int64_t c = 0; c < count; ++c) {
-            run.fetch_ahead(run.row(c), 0, cache.stride);
+            run.fetch_ahead(run.row(c));
             widen<decltype(rows)>(run.row(c), cache.length, to + c * stride);
         }
     });

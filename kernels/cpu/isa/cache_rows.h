@@ -3,6 +3,7 @@
 
 #include "gguf/dtype.h"
 #include "kernels/cpu/isa.h"
+#include "kernels/cpu/isa/prefetch.h"
 #include "kernels/cpu/isa/simd.h"
 
 namespace tandem::kernels::cpu::TANDEM_ISA {
@@ -74,11 +75,9 @@ struct CacheRun {
           until_end(cache.cells - position % cache.cells),
           round(cache.cells * cache.stride) {}
     const uint8_t* row(int64_t i) const { return first + i * stride - (i < until_end ? 0 : round); }
-    // Asks memory for bytes [from, to) of a row that is wanted soon, given one at work.
-    void fetch_ahead(const uint8_t* row, int64_t from, int64_t to) const {
-        constexpr int64_t rows_ahead = 32;
-        for (int64_t at = from; at < to; at += 64)
-            __builtin_prefetch(row + rows_ahead * stride + at);
+    // Asks memory for rows that are wanted soon, given one at work.
+    void fetch_ahead(const uint8_t* row) const {
+        for (int64_t at = 0; at < stride; at += 64) prefetch_line(row + at);
     }
 };
 

@@ -24,6 +24,7 @@
 #include <type_traits>
 
 #include "kernels/cpu/isa.h"
+#include "kernels/cpu/isa/prefetch.h"
 #include "kernels/cpu/isa/simd.h"
 
 namespace tandem::kernels::cpu::TANDEM_ISA {
@@ -44,15 +45,6 @@ struct ScaleMin16 {
     static constexpr bool per16 = true, has_min = true;
     F scale[2], min[2];
 };
-
-// How far in front of its use memory is asked for, in bytes: to the nearest cache, whose requests
-// are too few to cover the way from memory, and before that to the next one.
-constexpr int64_t near_ahead = 2048, far_ahead = 8192;
-
-[[gnu::always_inline]] inline void prefetch_line(const uint8_t* at) {
-    __builtin_prefetch(at + far_ahead, 0, 2);
-    __builtin_prefetch(at + near_ahead, 0, 3);
-}
 
 // Asks for as much as 32 elements of all rows take.
 template <class Type>
