@@ -54,14 +54,25 @@ template <class Type>
         prefetch_line(block + 64 * line);
 }
 
-// Quads [first, last) of a group for one token.
-template <class Type>
-[[gnu::always_inline]] inline I dot_quads(const I (&codes)[8], const int8_t* a, int first, int last,
-                                          I sum) {
-    for (int j = first; j < last; ++j)
-        sum = Type::is_signed ? dot_signed(sum, codes[j], splat_quad(a + 4 * j))
-                              : dot(sum, codes[j], splat_quad(a + 4 * j));
-    return sum;
+// Adds quads [first, first + count) of a group to a sum of each of T tokens. A product waits for
+// the one before it in its chain, so quads go round several chains where there are few tokens.
+template <class Type, int count, int T>
+[[gnu::always_inline]] inline void dot_quads(const I (&codes)[8], int first,
+                                             const int8_t* const (&a)[T], I (&sums)[T]) {
+    constexpr int chains = T >= count ? 1 : T > 2 || count == 4 ? 2 : 4;
+    I chain[T][chains];
+    for (int t = 0; t < T; ++t)
+        for (int c = 0; c < chains; ++c) chain[t][c] = c == 0 ? sums[t] : splat(0);
+    for (int j = first; j < first + count; ++j)
+        for (int t = 0; t < T; ++t) {
+            I& sum = chain[t][j % chains];
+            const I quad = splat_quad(a[t] + 4 * j);
+            sum = Type::is_signed ? dot_signed(sum, codes[j], quad) : dot(sum, codes[j], quad);
+        }
+    for (int t = 0; t < T; ++t) {
+        sums[t] = chain[t][0];
+        for (int c = 1; c < chains; ++c) sums[t] = add(sums[t], chain[t][c]);
+    }
 }
 
 // A few tokens: one packed group of rows, T tokens, codes unpacked in registers.
@@ -79,32 +90,39 @@ inline void tile(const uint8_t* weights, int64_t columns, const uint8_t* const (
             using S = std::remove_cvref_t<decltype(s)>;
             const int64_t at = b * (Type::block / 32) + g;  // of the 32 elements, in the row
             prefetch_group<Type>(p, g);
-            for (int t = 0; t < T; ++t) {
-                const int8_t* a = reinterpret_cast<const int8_t*>(x[t]) + 32 * at;
-                auto sums = [&](int64_t offset) {
-                    return reinterpret_cast<const int32_t*>(x[t] + offset);
-                };
-                auto real_sums = [&](int64_t offset) {
-                    return reinterpret_cast<const float*>(x[t] + offset);
-                };
-                F& total = wide ? part[t] : y[t];
-                if constexpr (S::per16) {
-                    for (int h = 0; h < 2; ++h) {
-                        I start = splat(zero_code ? -zero_code * sums(row.sums16)[2 * at + h] : 0);
-                        I product = dot_quads<Type>(codes, a, 4 * h, 4 * h + 4, start);
-                        total = fma(to_float(product), s.scale[h], total);
+            const int8_t* a[T];
+            for (int t = 0; t < T; ++t) a[t] = reinterpret_cast<const int8_t*>(x[t]) + 32 * at;
+            auto sum_at = [&](int t, int64_t offset, int64_t i) {
+                return reinterpret_cast<const int32_t*>(x[t] + offset)[i];
+            };
+            auto real_at = [&](int t, int64_t offset, int64_t i) {
+                return splat(reinterpret_cast<const float*>(x[t] + offset)[i]);
+            };
+            F(&total)[T] = wide ? part : y;
+            I product[T];
+            if constexpr (S::per16) {
+                for (int h = 0; h < 2; ++h) {
+                    for (int t = 0; t < T; ++t)
+                        product[t] =
+                            splat(zero_code ? -zero_code * sum_at(t, row.sums16, 2 * at + h) : 0);
+                    dot_quads<Type, 4>(codes, 4 * h, a, product);
+                    for (int t = 0; t < T; ++t) {
+                        total[t] = fma(to_float(product[t]), s.scale[h], total[t]);
                         if constexpr (S::has_min)
-                            total =
-                                fma(s.min[h], splat(real_sums(row.real_sums16)[2 * at + h]), total);
+                            total[t] =
+                                fma(s.min[h], real_at(t, row.real_sums16, 2 * at + h), total[t]);
                     }
-                } else {
-                    I start = splat(zero_code ? -zero_code * sums(row.sums32)[at] : 0);
-                    I product = dot_quads<Type>(codes, a, 0, 8, start);
+                }
+            } else {
+                for (int t = 0; t < T; ++t)
+                    product[t] = splat(zero_code ? -zero_code * sum_at(t, row.sums32, at) : 0);
+                dot_quads<Type, 8>(codes, 0, a, product);
+                for (int t = 0; t < T; ++t) {
                     F scale = s.scale;
-                    if constexpr (!wide) scale = mul(scale, splat(real_sums(row.scales)[at]));
-                    total = fma(to_float(product), scale, total);
+                    if constexpr (!wide) scale = mul(scale, real_at(t, row.scales, at));
+                    total[t] = fma(to_float(product[t]), scale, total[t]);
                     if constexpr (S::has_min)
-                        total = fma(s.min, splat(real_sums(row.real_sums32)[at]), total);
+                        total[t] = fma(s.min, real_at(t, row.real_sums32, at), total[t]);
                 }
             }
         });
