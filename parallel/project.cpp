@@ -189,7 +189,7 @@ Programs make_programs(const Placed& placed, int device, int64_t most_tokens,
     }
     // Others may still read what the body sent while the head runs.
     memory.sending = all.sending_bytes;
-    for (int64_t bucket : {int64_t(1), head_rows})
+    for (int64_t bucket : {int64_t(1), int64_t(8), head_rows})
         add(all.head, project(placed, device, Stage::Head, bucket, kernels, copy, memory));
     return all;
 }
