@@ -20,8 +20,10 @@ namespace {
 const cpu::Variant& require_variant(std::string_view name) {
     const cpu::Variant* variant = cpu::find_variant(name);
     if (!variant)
-        throw Error("this machine does not run the CPU kernels \"" + std::string(name) +
-                    "\"; there are amx, avx512, avxvnni, avx2 and portable");
+        throw Error("this machine does not run the CPU kernels \"" +
+                    std::string(name.empty() ? cpu::usual_variant() : name) +
+                    (name.empty() ? "\" (TANDEM_CPU)" : "\"") +
+                    "; there are amx, avx512, avxvnni, avx2 and portable");
     return *variant;
 }
 

@@ -225,8 +225,10 @@ struct Variant {
     bool (*supported)();  // by this machine
     const Isa& (*isa)();
 };
-// By name, or with an empty one the best that this machine runs. Null where it runs none of that
-// name.
+// What the environment variable TANDEM_CPU asks for; empty where nobody does.
+std::string_view usual_variant();
+// By name, or with an empty one the usual one, or the best that this machine runs. Null where it
+// runs none of that name.
 const Variant* find_variant(std::string_view name = "");
 
 }  // namespace tandem::kernels::cpu

@@ -1,3 +1,5 @@
+#include <cstdlib>
+
 #include "kernels/cpu/isa.h"
 
 #if defined(__x86_64__)
@@ -69,7 +71,13 @@ constexpr Variant variants[] = {
 
 }  // namespace
 
+std::string_view usual_variant() {
+    const char* wanted = std::getenv("TANDEM_CPU");
+    return wanted ? wanted : "";
+}
+
 const Variant* find_variant(std::string_view name) {
+    if (name.empty()) name = usual_variant();
     for (const Variant& variant : variants)
         if ((name.empty() || name == variant.name) && variant.supported()) return &variant;
     return nullptr;

@@ -1,9 +1,9 @@
 // Vulkan devices as users see them: listed, named, measured, and missed.
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <regex>
 
+#include "cli/environment.h"
 #include "cli/process.h"
 #include "cli/tiny_model.h"
 #include "data.h"
@@ -14,22 +14,6 @@ namespace tandem::test {
 namespace {
 
 using Words = std::vector<std::string>;
-
-// Sets a variable of the environment while it lives.
-class Variable {
-  public:
-    Variable(const char* name, const std::string& value) : name_(name) {
-        if (const char* before = std::getenv(name)) before_ = before;
-        setenv(name, value.c_str(), 1);
-    }
-    ~Variable() { before_.empty() ? unsetenv(name_) : setenv(name_, before_.c_str(), 1); }
-    Variable(const Variable&) = delete;
-    Variable& operator=(const Variable&) = delete;
-
-  private:
-    const char* name_;
-    std::string before_;
-};
 
 // A machine without drivers.
 struct NoDriver {
