@@ -96,7 +96,8 @@ EngineOptions Bench::options(std::span<const Case> tests) const {
     options.threads = setup.threads;
     options.model.key_type = setup.key_type;
     options.model.value_type = setup.value_type;
-    int64_t context = 1, step = 1;
+    options.model.slots = setup.sequences;
+    int64_t context = 1, step = setup.sequences;
     for (const Case& test : tests) {
         context = std::max(context, test.prompt + test.generated + test.depth);
         step = std::max(step, std::min({test.step, test.batch, std::max(test.prompt, test.depth)}));
@@ -177,10 +178,17 @@ Row Bench::test(const Case& test) {
 
 // The cache holds what stands before the test already.
 void Bench::profile(const Case& test) {
+    const int64_t sequences = test.setup.sequences;
     if (test.prompt > 0)
-        profile({.name = "prompt", .tokens = test.prompt, .depth = test.depth}, run_prompt, test);
+        profile(
+            {.name = "prompt", .tokens = test.prompt, .depth = test.depth, .sequences = sequences},
+            run_prompt, test);
     if (test.generated > 0)
-        profile({.name = "generation", .tokens = test.generated, .depth = test.depth + test.prompt},
+        profile({.name = "generation",
+                 .tokens = test.generated,
+                 .depth = test.depth + test.prompt,
+                 .sequences = sequences,
+                 .together = true},
                 run_generation, test);
 }
 

@@ -20,6 +20,9 @@ constexpr Option list[] = {
     {"-n, --n-gen", "LIST", "tokens to generate, 0: no such test (default: 128)"},
     {"-pg, --prompt-gen", "P,N", "a prompt and then generated tokens, timed together"},
     {"-d, --n-depth", "LIST", "tokens that are cached before the test (default: 0)"},
+    {"-np, --parallel", "LIST",
+     "sequences side by side: each generates a token in a step, and t/s counts the tokens of all "
+     "(default: 1)"},
     {"-b, --batch-size", "LIST", "the most prompt tokens at a time (default: 2048)"},
     {"-ub, --ubatch-size", "LIST", "the most tokens of a step, within -b (default: 512)"},
     {"-ctk, --cache-type-k", "TYPES",
@@ -189,7 +192,8 @@ Columns columns_of(const std::vector<Case>& cases) {
             .main_device = varies(cases, [](const Case& c) { return c.setup.main_device; }),
             .mode = varies(cases, [](const Case& c) { return c.setup.mode; }),
             .devices = varies(cases, [](const Case& c) { return c.setup.devices; }),
-            .ratio = varies(cases, [](const Case& c) { return c.setup.ratio; })};
+            .ratio = varies(cases, [](const Case& c) { return c.setup.ratio; }),
+            .sequences = varies(cases, [](const Case& c) { return c.setup.sequences; })};
 }
 
 }  // namespace
@@ -227,6 +231,8 @@ Cases read_cases(const Arguments& arguments) {
     multiply(cases, numbers(arguments, "threads", {0}, -1), [](Case& one, int64_t threads) {
         one.setup.threads = int(std::max<int64_t>(0, threads));
     });
+    multiply(cases, numbers(arguments, "parallel", {1}, 1),
+             [](Case& one, int64_t sequences) { one.setup.sequences = sequences; });
     const Numbers depths = arguments.has("plot") ? Numbers{0, 512, 1024, 2048, 4096} : Numbers{0};
     multiply(cases, numbers(arguments, "n-depth", depths, 0),
              [](Case& one, int64_t tokens) { one.depth = tokens; });

@@ -23,7 +23,8 @@ struct Setup {
     int main_device = 0;
     std::vector<double> ratio;  // none: not given
     gguf::DType key_type = gguf::DType::F16, value_type = gguf::DType::F16;
-    int threads = 0;  // 0: one per core
+    int threads = 0;        // 0: one per core
+    int64_t sequences = 1;  // side by side
 
     bool operator==(const Setup&) const = default;
 };
@@ -31,14 +32,16 @@ struct Setup {
 // One line of the table.
 struct Case {
     Setup setup;
-    int64_t batch = 2048, step = 512;  // tokens: -b, -ub
-    int64_t prompt = 0, generated = 0, depth = 0;
+    int64_t batch = 2048, step = 512;              // tokens: -b, -ub
+    int64_t prompt = 0, generated = 0, depth = 0;  // of each sequence
+
+    int64_t tokens() const { return setup.sequences * (prompt + generated); }
 };
 
 // Columns that appear only where they tell rows apart or differ from what is usual.
 struct Columns {
     bool batch = false, step = false, key_type = false, value_type = false, main_device = false,
-         mode = false, devices = false, ratio = false;
+         mode = false, devices = false, ratio = false, sequences = false;
 };
 
 struct Cases {

@@ -67,6 +67,8 @@ constexpr Column table[] = {
      [](const Row& row) { return devices_text(row.test.setup); }},
     {"ts", 12, true, [](const Columns& columns) { return columns.ratio; },
      [](const Row& row) { return ratio_text(row.test.setup); }},
+    {"n_parallel", 10, false, [](const Columns& columns) { return columns.sequences; },
+     [](const Row& row) { return std::to_string(row.test.setup.sequences); }},
     {"test", 15, false, always, [](const Row& row) { return row.label(); }},
     {"t/s", 20, false, always, rate_text},
     {"limit", 7, false, always, [](const Row& row) { return share_text(row.share()); }},

@@ -16,37 +16,51 @@ class Runner {
   public:
     Runner(Subject& subject, const Case& test) : subject_(subject), test_(test) {}
 
-    // Evaluates `count` tokens from `position` on, in batches of which each gives one row of
-    // logits. Waits only at the end, so that several steps may be on their way.
+    // Evaluates `count` tokens from `position` on, one sequence after another, in batches of which
+    // each gives one row of logits. Waits only at the end, so that several steps may be on their
+    // way.
     void evaluate(int64_t position, int64_t count) {
+        if (count <= 0) return;
         parallel::Ticket last = 0;
-        for (int64_t done = 0; done < count;) {
-            const int64_t batch_end = std::min(count, done + test_.batch);
-            while (done < batch_end) {
-                const int64_t tokens =
-                    std::min({test_.step, subject_.executor.most_tokens(), batch_end - done});
-                last = submit(position + done, tokens, done + tokens == batch_end);
-                done += tokens;
+        for (int64_t slot = 0; slot < sequences(); ++slot)
+            for (int64_t done = 0; done < count;) {
+                const int64_t batch_end = std::min(count, done + test_.batch);
+                while (done < batch_end) {
+                    const int64_t tokens =
+                        std::min({test_.step, subject_.executor.most_tokens(), batch_end - done});
+                    graph::StepInputs inputs;
+                    append(inputs, slot, position + done, tokens, done + tokens == batch_end);
+                    last = subject_.executor.submit(std::move(inputs));
+                    done += tokens;
+                }
             }
-        }
-        if (count > 0) subject_.executor.wait(last);
+        subject_.cached = std::max(subject_.cached, position + count);
+        subject_.executor.wait(last);
     }
 
+    // A token of every sequence in each step.
     void generate(int64_t position, int64_t count) {
-        for (int64_t i = 0; i < count; ++i) subject_.executor.wait(submit(position + i, 1, true));
+        for (int64_t i = 0; i < count; ++i) {
+            graph::StepInputs inputs;
+            for (int64_t slot = 0; slot < sequences(); ++slot)
+                append(inputs, slot, position + i, 1, true);
+            subject_.executor.wait(subject_.executor.submit(std::move(inputs)));
+        }
+        subject_.cached = std::max(subject_.cached, position + count);
     }
 
   private:
-    parallel::Ticket submit(int64_t position, int64_t count, bool logits) {
+    int64_t sequences() const { return test_.setup.sequences; }
+
+    // Random tokens of a sequence; `logits`: behind the last one.
+    void append(graph::StepInputs& inputs, int64_t slot, int64_t position, int64_t count,
+                bool logits) {
         std::vector<int32_t> ids;
         for (int64_t i = 0; i < count; ++i)
             ids.push_back(int32_t(mix(++random_) % uint64_t(subject_.executor.vocab())));
         if (position == 0 && subject_.bos >= 0) ids[0] = subject_.bos;
-        graph::StepInputs inputs;
-        inputs.append(0, int32_t(position), ids);
-        if (logits) inputs.rows.push_back(int32_t(count - 1));
-        subject_.cached = std::max(subject_.cached, position + count);
-        return subject_.executor.submit(std::move(inputs));
+        inputs.append(int32_t(slot), int32_t(position), ids);
+        if (logits) inputs.rows.push_back(int32_t(inputs.tokens() - 1));
     }
 
     Subject& subject_;
@@ -124,6 +138,7 @@ Least least_seconds(const parallel::DeviceWork& work, const kernels::Limits& lim
                     const Case& test) {
     const parallel::Work &body = work.body, &head = work.head;
     const auto prompt = double(test.prompt), generated = double(test.generated);
+    const auto sequences = double(test.setup.sequences);
     Least least;
     // Of `tokens` tokens, of which the average has so many before it, and `rows` rows of logits.
     auto multiplying = [&](double tokens, double before, double rows) {
@@ -137,17 +152,20 @@ Least least_seconds(const parallel::DeviceWork& work, const kernels::Limits& lim
     if (test.prompt > 0) {
         // The average token has half of the prompt before it; a cache is read at least once.
         const auto depth = double(test.depth);
-        const double batches = std::ceil(prompt / double(test.batch));
-        const double steps = std::max(batches, prompt / double(test.step));
-        const double bytes = steps * body.bytes_of_step(prompt / steps) + batches * head.bytes +
-                             (depth + prompt) * body.cached_bytes;
+        const double batches = sequences * std::ceil(prompt / double(test.batch));
+        const double steps = std::max(batches, sequences * prompt / double(test.step));
+        const double bytes = steps * body.bytes_of_step(sequences * prompt / steps) +
+                             batches * head.bytes +
+                             sequences * (depth + prompt) * body.cached_bytes;
         add(least, bytes / limits.bytes_per_second,
-            multiplying(prompt, depth + prompt / 2, batches));
+            multiplying(sequences * prompt, depth + prompt / 2, batches));
     }
     if (test.generated > 0) {
         const double before = double(test.depth) + prompt + (generated - 1) / 2;
-        const double bytes = generated * (body.bytes + head.bytes + before * body.cached_bytes);
-        add(least, bytes / limits.bytes_per_second, multiplying(generated, before, generated));
+        const double bytes = generated * (body.bytes_of_step(sequences) + head.bytes +
+                                          sequences * before * body.cached_bytes);
+        add(least, bytes / limits.bytes_per_second,
+            multiplying(sequences * generated, before, sequences * generated));
     }
     return least;
 }

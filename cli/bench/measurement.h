@@ -17,8 +17,8 @@ struct MeasurementRules {
     bool warmup = true;
 };
 
-// A model, the token that begins texts (-1 where none does), and how many tokens are cached from
-// earlier tests.
+// A model, the token that begins texts (-1 where none does), and how many tokens of each sequence
+// are cached from earlier tests.
 struct Subject {
     parallel::Executor& executor;
     int32_t bos = -1;

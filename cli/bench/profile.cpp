@@ -28,15 +28,17 @@ std::string name_of(const Executor::DeviceTimes::Launch& times) {
 }
 
 ProfileRow row_of(const Executor::DeviceTimes::Launch& times, const parallel::Plan& plan,
-                  int device, int64_t depth) {
+                  int device, const Phase& phase) {
     Work work;
     for (const kernels::Operation& operation : times.launch->operations)
         if (operation.node) work += work_of(*operation.node, plan, device);
     // A cache is read once by each call, as far as it is filled then, and its cells meet every
     // token of the call.
     const auto calls = double(times.calls), tokens = double(times.tokens);
-    const double read = calls * double(depth) + tokens * (calls + 1) / 2;
-    const double met = tokens * (double(depth) + tokens / 2);
+    const auto sequences = double(phase.sequences), depth = double(phase.depth);
+    const double own_calls = phase.together ? calls : calls / sequences, own = tokens / sequences;
+    const double read = sequences * (own_calls * depth + own * (own_calls + 1) / 2);
+    const double met = tokens * (depth + own / 2);
     return {.name = name_of(times),
             .calls = times.calls,
             .seconds = double(times.time.working) * 1e-9,
@@ -110,7 +112,7 @@ Profile make_profile(const Executor::DeviceTimes& times, const Blueprint& bluepr
                     .exchanging = double(times.exchanging) * 1e-9,
                     .seconds = phase.seconds};
     for (const Executor::DeviceTimes::Launch& launch : times.launches)
-        add(profile.rows, row_of(launch, blueprint.plan, int(device), phase.depth));
+        add(profile.rows, row_of(launch, blueprint.plan, int(device), phase));
     std::stable_sort(
         profile.rows.begin(), profile.rows.end(),
         [](const ProfileRow& a, const ProfileRow& b) { return a.seconds > b.seconds; });
@@ -118,7 +120,9 @@ Profile make_profile(const Executor::DeviceTimes& times, const Blueprint& bluepr
 }
 
 std::string to_string(const Profile& profile, const Phase& phase, const kernels::Limits& limits) {
-    std::string text = "\n" + phase.name + " of " + std::to_string(phase.tokens);
+    std::string text = "\n" + phase.name + " of ";
+    if (phase.sequences > 1) text += std::to_string(phase.sequences) + " x ";
+    text += std::to_string(phase.tokens);
     if (phase.depth > 0) text += " at " + std::to_string(phase.depth);
     text += " on " + profile.device + "\n\n";
     text += cells("operation", "calls", "ms", "share", "barrier",

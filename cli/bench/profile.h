@@ -27,10 +27,12 @@ struct Profile {
     double seconds = 0;     // of the phase
 };
 
-// A part of a test: its tokens, those cached when it began, and how long it took.
+// A part of a test: its tokens and those cached when it began, of each sequence, how many sequences
+// there were, all in each step or one after another, and how long it took.
 struct Phase {
     std::string name;  // "prompt"
-    int64_t tokens = 0, depth = 0;
+    int64_t tokens = 0, depth = 0, sequences = 1;
+    bool together = false;
     double seconds = 0;
 };
 

@@ -119,6 +119,7 @@ std::vector<Field> fields(const Row& row) {
             {"stddev_ns", int64_t(deviation(times))},
             {"avg_ts", mean(rates)},
             {"stddev_ts", deviation(rates)},
+            {"n_parallel", setup.sequences},
             {"limit", row.share()},
             {"limit_read", row.share(row.least.reading)},
             {"limit_multiply", row.share(row.least.multiplying)}};

@@ -30,7 +30,7 @@ struct Row {
     std::vector<int64_t> nanoseconds;   // of each repetition
     Least least;
 
-    int64_t tokens() const { return test.prompt + test.generated; }
+    int64_t tokens() const { return test.tokens(); }
     std::vector<double> rates() const;  // tokens per second of each repetition
     // The part of one of the machine's limits that was reached, 1 for all of it.
     double share(double least_seconds) const;

@@ -6,6 +6,7 @@
 #include <regex>
 #include <sstream>
 
+#include "cli/environment.h"
 #include "cli/process.h"
 #include "cli/tiny_model.h"
 #include "data.h"
@@ -131,6 +132,25 @@ TEST_F(Measuring, bench_runs_every_mode) {
     EXPECT_EQ(lines(result.out).size(), 8u) << result.out;  // of two sets
 }
 
+TEST_F(Measuring, bench_generates_sequences_side_by_side) {
+    const Result result = bench({"-np", "1,3", "-p", "4", "-n", "2", "-d", "2", "--profile"});
+    EXPECT_EQ(result.code, 0) << result.error;
+    EXPECT_NE(result.out.find(" n_parallel |"), std::string::npos) << result.out;
+    EXPECT_TRUE(std::regex_search(result.out, std::regex(R"(\|          3 \| +tg2 @ d2 \|)")))
+        << result.out;
+
+    const auto rows =
+        nlohmann::json::parse(bench({"-np", "3", "-p", "4", "-n", "2", "-o", "json"}).out);
+    ASSERT_EQ(rows.size(), 2u);
+    for (const auto& row : rows) {
+        EXPECT_EQ(row["n_parallel"], 3);
+        const int tokens = 3 * (row["n_prompt"].get<int>() + row["n_gen"].get<int>());
+        EXPECT_NEAR(row["samples_ts"][0].get<double>() * row["samples_ns"][0].get<double>() * 1e-9,
+                    tokens, 1e-3 * tokens);
+    }
+    EXPECT_EQ(bench({"-np", "0"}).code, 1);
+}
+
 TEST_F(Measuring, bench_counts_the_threads_that_run) {
     const std::string core = "cpu:" + std::to_string(kernels::usable_cores().front());
     const Result result =
@@ -181,6 +201,18 @@ TEST_F(Measuring, devices_are_listed) {
                                R"((  cpu:node.*\n)*  reference: reference, 1 thread )"
                                R"(\(\d+ MiB, \d+ MiB free\)\n)")))
         << result.out;
+}
+
+TEST_F(Measuring, devices_run_the_kernels_that_are_asked_for) {
+    const Variable portable("TANDEM_CPU", "portable");
+    EXPECT_NE(tandem({"devices"}).out.find("\n  cpu: cpu, portable, "), std::string::npos);
+    const Variable unknown("TANDEM_CPU", "mmx");
+    const Result result = tandem({"devices"});
+    EXPECT_EQ(result.code, 1);
+    EXPECT_EQ(
+        result.error,
+        "error: this machine does not run the CPU kernels \"mmx\" (TANDEM_CPU); there are amx, "
+        "avx512, avxvnni, avx2 and portable\n");
 }
 
 // The number in front of " MiB free", of each line.
