@@ -4,26 +4,18 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <fstream>
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <set>
-#include <sstream>
 
-#include "cli/perplexity/windows.h"
 #include "data.h"
 #include "kernels/vulkan.h"
 #include "model/tokenizer/tokenizer.h"
 #include "models/golden.h"
+#include "models/perplexity.h"
 
 namespace tandem::test {
 namespace {
-
-std::string read_text(const std::filesystem::path& path) {
-    std::ostringstream text;
-    text << std::ifstream(path, std::ios::binary).rdbuf();
-    return text.str();
-}
 
 struct Mapping {
     const char* device;
@@ -48,22 +40,7 @@ cli::EngineOptions options_of(const Mapping& mapping, int64_t context) {
 
 double perplexity(const gguf::File& file, const Mapping& mapping, std::span<const int32_t> tokens,
                   int64_t length, int64_t count) {
-    cli::EngineOptions options = options_of(mapping, length);
-    options.model.slots = std::max<int64_t>(1, 512 / length);
-    options.plan.bucket = 512;
-    cli::Engine engine(file, options);
-    const model::Tokenizer tokenizer(file.metadata(), file.path());
-    const cli::Windows windows{.tokens = tokens,
-                               .length = length,
-                               .count = count,
-                               .first_token = *tokenizer.bos(),
-                               .slots = options.model.slots};
-    cli::Likelihoods total;
-    evaluate(engine.executor(), windows, [&](int64_t, const cli::Likelihoods& own) {
-        total.sum += own.sum;
-        total.count += own.count;
-    });
-    return total.perplexity();
+    return test::perplexity(file, options_of(mapping, length), tokens, length, count);
 }
 
 // The figure of scripts/check_tiny_model.py, which shares no code with the engine.
