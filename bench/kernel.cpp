@@ -82,9 +82,11 @@ int add_all() {
                 (prefix + "limit/" + (stream ? "decode" : "prefill")).c_str(),
                 [&isa, stream](auto& state) { limit(state, isa, stream); });
         for (DType dtype :
-             {DType::Q4_0, DType::Q4_1, DType::Q5_0, DType::Q5_1, DType::Q8_0, DType::IQ4_NL,
-              DType::MXFP4, DType::Q2_K, DType::Q3_K, DType::Q4_K, DType::Q5_K, DType::Q6_K,
-              DType::IQ4_XS, DType::F16, DType::BF16, DType::F32}) {
+             {DType::Q4_0,    DType::Q4_1,   DType::Q5_0,   DType::Q5_1,    DType::Q8_0,
+              DType::IQ4_NL,  DType::MXFP4,  DType::Q2_K,   DType::Q3_K,    DType::Q4_K,
+              DType::Q5_K,    DType::Q6_K,   DType::IQ4_XS, DType::IQ1_S,   DType::IQ1_M,
+              DType::IQ2_XXS, DType::IQ2_XS, DType::IQ2_S,  DType::IQ3_XXS, DType::IQ3_S,
+              DType::F16,     DType::BF16,   DType::F32}) {
             std::string type(gguf::name(dtype));
             // 64 k rows do not fit a cache.
             benchmark::RegisterBenchmark(

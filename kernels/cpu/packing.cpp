@@ -30,6 +30,13 @@ constexpr Field q4_k[] = {{2, 2}, {2, 2}, {12, 4}, {128, 4}};  // d, dmin, scale
 constexpr Field q5_k[] = {{2, 2}, {2, 2}, {12, 4}, {32, 4}, {128, 4}};  // ..., fifth bits, codes
 constexpr Field q6_k[] = {{128, 4}, {64, 4}, {16, 4}, {2, 2}};  // low bits, high bits, scales, d
 constexpr Field iq4_xs[] = {{2, 2}, {2, 2}, {4, 4}, {128, 4}};  // d, scales high, low, codes
+constexpr Field iq2_xxs[] = {{2, 2}, {64, 4}};                  // d, indices with signs and scales
+constexpr Field iq2_xs[] = {{2, 2}, {64, 4}, {8, 4}};           // d, indices and signs, scales
+constexpr Field iq2_s[] = {{2, 2}, {32, 4}, {32, 4}, {8, 4}, {8, 4}};  // ..., high bits, scales
+constexpr Field iq3_xxs[] = {{2, 2}, {64, 4}, {32, 4}};                // ..., signs and scales
+constexpr Field iq3_s[] = {{2, 2}, {64, 4}, {8, 4}, {32, 4}, {4, 4}};  // ..., signs, scales
+constexpr Field iq1_s[] = {{2, 2}, {32, 4}, {16, 2}};  // d, indices, high bits and scales
+constexpr Field iq1_m[] = {{32, 4}, {16, 4}, {8, 4}};  // indices, high bits, scales and d
 
 std::span<const Field> fields(DType dtype) {
     switch (dtype) {
@@ -63,6 +70,20 @@ std::span<const Field> fields(DType dtype) {
             return q6_k;
         case DType::IQ4_XS:
             return iq4_xs;
+        case DType::IQ2_XXS:
+            return iq2_xxs;
+        case DType::IQ2_XS:
+            return iq2_xs;
+        case DType::IQ2_S:
+            return iq2_s;
+        case DType::IQ3_XXS:
+            return iq3_xxs;
+        case DType::IQ3_S:
+            return iq3_s;
+        case DType::IQ1_S:
+            return iq1_s;
+        case DType::IQ1_M:
+            return iq1_m;
         default:
             return {};
     }

@@ -32,10 +32,11 @@ double unit_bound_of(DType dtype) {
     return dtype == DType::BF16 ? 8e-6 : dtype == DType::F16 ? 4e-11 : 0;
 }
 
-constexpr DType matrix_types[] = {DType::F32,  DType::F16,    DType::BF16,   DType::Q4_0,
-                                  DType::Q4_1, DType::Q5_0,   DType::Q5_1,   DType::Q8_0,
-                                  DType::Q2_K, DType::Q3_K,   DType::Q4_K,   DType::Q5_K,
-                                  DType::Q6_K, DType::IQ4_NL, DType::IQ4_XS, DType::MXFP4};
+constexpr DType matrix_types[] = {
+    DType::F32,     DType::F16,    DType::BF16,   DType::Q4_0,    DType::Q4_1,  DType::Q5_0,
+    DType::Q5_1,    DType::Q8_0,   DType::Q2_K,   DType::Q3_K,    DType::Q4_K,  DType::Q5_K,
+    DType::Q6_K,    DType::IQ4_NL, DType::IQ4_XS, DType::MXFP4,   DType::IQ1_S, DType::IQ1_M,
+    DType::IQ2_XXS, DType::IQ2_XS, DType::IQ2_S,  DType::IQ3_XXS, DType::IQ3_S};
 // Some of those that are decoded a row at a time.
 constexpr DType other_types[] = {DType::TQ1_0, DType::TQ2_0, DType::NVFP4, DType::Q1_0,
                                  DType::Q2_0};

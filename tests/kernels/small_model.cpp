@@ -1,5 +1,6 @@
 #include "kernels/small_model.h"
 
+#include <algorithm>
 #include <random>
 
 #include "parallel/communicator/host.h"
@@ -7,6 +8,7 @@
 #include "parallel/local.h"
 #include "parallel/propagate.h"
 #include "parallel/slice.h"
+#include "random.h"
 
 namespace tandem::test {
 
@@ -29,7 +31,12 @@ Tensor SmallModel::weight(const std::string& name, gguf::DType dtype, const Shap
     std::mt19937 random(seed_++);
     std::normal_distribution<float> normal(0, scale);
     std::vector<float> values(columns.empty() ? 1 : size_t(elements(columns)));
+    Random blocks(seed_);
     return weight(name, dtype, rows, columns, [&](std::span<std::byte> row) {
+        if (!gguf::traits(dtype).encode) {
+            std::ranges::copy(blocks.rows(dtype, 1, int64_t(values.size())), row.begin());
+            return;
+        }
         for (float& value : values) value = normal(random);
         gguf::encode_row(dtype, values, row.data());
     });

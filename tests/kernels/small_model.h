@@ -27,7 +27,8 @@ class SmallModel {
     Graph graph;
 
     Axis axis(const std::string& name, int64_t extent) { return graph.axis(name, extent); }
-    // Random normal weights times `scale`, encoded as `dtype`.
+    // Random normal weights times `scale`, encoded as `dtype`; of types that can only be read,
+    // blocks of random values around 1.
     Tensor weight(const std::string& name, gguf::DType dtype, const Shape& rows,
                   const Shape& columns, float scale = 1);
     // Rows as `fill` writes them, one after another, for types without an encoder.

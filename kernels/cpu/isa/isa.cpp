@@ -43,6 +43,20 @@ const Matrix* matrix(int dtype) {
             return &q6_k;
         case DType::IQ4_XS:
             return &iq4_xs;
+        case DType::IQ2_XXS:
+            return &iq2_xxs;
+        case DType::IQ2_XS:
+            return &iq2_xs;
+        case DType::IQ2_S:
+            return &iq2_s;
+        case DType::IQ3_XXS:
+            return &iq3_xxs;
+        case DType::IQ3_S:
+            return &iq3_s;
+        case DType::IQ1_S:
+            return &iq1_s;
+        case DType::IQ1_M:
+            return &iq1_m;
         default:
             return nullptr;
     }

@@ -12,6 +12,7 @@ inline constexpr int8_t nonlinear_levels[16] = {-127, -104, -83, -65, -49, -35, 
 extern const Matrix f32, f16, bf16;
 extern const Matrix q4_0, q4_1, q5_0, q5_1, q8_0, iq4_nl, mxfp4;
 extern const Matrix q2_k, q3_k, q4_k, q5_k, q6_k, iq4_xs;
+extern const Matrix iq2_xxs, iq2_xs, iq2_s, iq3_xxs, iq3_s, iq1_s, iq1_m;
 
 void quantize(const float* x, int64_t columns, int64_t block, uint8_t* row);
 void place(const uint8_t* row, int64_t columns, int64_t block, uint8_t* tile, int token);

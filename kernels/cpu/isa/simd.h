@@ -46,11 +46,14 @@ inline I table16(const int8_t* p) {
 }
 inline I bit_and(I a, I b) { return _mm512_and_si512(a, b); }
 inline I bit_or(I a, I b) { return _mm512_or_si512(a, b); }
+inline I bit_xor(I a, I b) { return _mm512_xor_si512(a, b); }
 inline I shift_right(I a, int bits) { return _mm512_srlv_epi32(a, _mm512_set1_epi32(bits)); }
 inline I shift_left(I a, int bits) { return _mm512_sllv_epi32(a, _mm512_set1_epi32(bits)); }
 inline I shift_right_signed(I a, int bits) { return _mm512_srav_epi32(a, _mm512_set1_epi32(bits)); }
 inline I add(I a, I b) { return _mm512_add_epi32(a, b); }
 inline I lookup(I table, I index) { return _mm512_shuffle_epi8(table, index); }
+// 4 bytes of a table, for each lane those with its number.
+inline I gather(const void* table, I index) { return _mm512_i32gather_epi32(index, table, 4); }
 // Byte b of every lane in all four bytes of the lane.
 inline I repeat_byte(I a, int b) {
     return _mm512_shuffle_epi8(
@@ -62,6 +65,10 @@ inline I or_where(I a, I bytes, I bits, int value) {
     return _mm512_mask_or_epi32(
         a, 0xffff, a,
         _mm512_maskz_mov_epi8(_mm512_test_epi8_mask(bytes, bits), _mm512_set1_epi8(char(value))));
+}
+// -a in the bytes where `bytes` has one of `bits`.
+inline I negate_where(I a, I bytes, I bits) {
+    return _mm512_mask_sub_epi8(a, _mm512_test_epi8_mask(bytes, bits), _mm512_setzero_si512(), a);
 }
 inline I select_less(I a, I b, I yes, I no) {
     return _mm512_mask_mov_epi32(no, _mm512_cmplt_epi32_mask(a, b), yes);
@@ -79,6 +86,8 @@ inline F load_f32(const void* p) { return _mm512_loadu_ps(p); }
 inline F load_f16(const void* p) {
     return _mm512_cvtph_ps(_mm256_loadu_si256(static_cast<const __m256i*>(p)));
 }
+// The f16 in the lower half of every lane.
+inline F float_of_half(I a) { return _mm512_cvtph_ps(_mm512_cvtepi32_epi16(a)); }
 inline F splat_f16(const void* p) {
     int16_t half;
     std::memcpy(&half, p, 2);
@@ -177,11 +186,15 @@ inline I table16(const int8_t* p) {
 }
 inline I bit_and(I a, I b) { return _mm256_and_si256(a, b); }
 inline I bit_or(I a, I b) { return _mm256_or_si256(a, b); }
+inline I bit_xor(I a, I b) { return _mm256_xor_si256(a, b); }
 inline I shift_right(I a, int bits) { return _mm256_srlv_epi32(a, _mm256_set1_epi32(bits)); }
 inline I shift_left(I a, int bits) { return _mm256_sllv_epi32(a, _mm256_set1_epi32(bits)); }
 inline I shift_right_signed(I a, int bits) { return _mm256_srav_epi32(a, _mm256_set1_epi32(bits)); }
 inline I add(I a, I b) { return _mm256_add_epi32(a, b); }
 inline I lookup(I table, I index) { return _mm256_shuffle_epi8(table, index); }
+inline I gather(const void* table, I index) {
+    return _mm256_i32gather_epi32(static_cast<const int*>(table), index, 4);
+}
 inline I repeat_byte(I a, int b) {
     return _mm256_shuffle_epi8(a, _mm256_add_epi8(_mm256_set1_epi32(b * 0x01010101),
                                                   _mm256_broadcastsi128_si256(_mm_set_epi32(
@@ -190,6 +203,10 @@ inline I repeat_byte(I a, int b) {
 inline I or_where(I a, I bytes, I bits, int value) {
     I none = _mm256_cmpeq_epi8(_mm256_and_si256(bytes, bits), _mm256_setzero_si256());
     return _mm256_or_si256(a, _mm256_andnot_si256(none, _mm256_set1_epi8(char(value))));
+}
+inline I negate_where(I a, I bytes, I bits) {
+    I none = _mm256_cmpeq_epi8(_mm256_and_si256(bytes, bits), _mm256_setzero_si256());
+    return _mm256_blendv_epi8(_mm256_sub_epi8(_mm256_setzero_si256(), a), a, none);
 }
 inline I select_less(I a, I b, I yes, I no) {
     return _mm256_blendv_epi8(no, yes, _mm256_cmpgt_epi32(b, a));
@@ -216,6 +233,10 @@ inline I as_int(F a) { return _mm256_castps_si256(a); }
 inline F load_f32(const void* p) { return _mm256_loadu_ps(static_cast<const float*>(p)); }
 inline F load_f16(const void* p) {
     return _mm256_cvtph_ps(_mm_loadu_si128(static_cast<const __m128i*>(p)));
+}
+inline F float_of_half(I a) {
+    I halves = _mm256_permute4x64_epi64(_mm256_packus_epi32(a, a), 0x08);
+    return _mm256_cvtph_ps(_mm256_castsi256_si128(halves));
 }
 inline F splat_f16(const void* p) {
     int16_t half;
@@ -377,6 +398,9 @@ inline I bit_and(I a, I b) {
 inline I bit_or(I a, I b) {
     return each_lane<I>([&](int i) { return a.lane[i] | b.lane[i]; });
 }
+inline I bit_xor(I a, I b) {
+    return each_lane<I>([&](int i) { return a.lane[i] ^ b.lane[i]; });
+}
 inline I shift_right(I a, int bits) {
     return each_lane<I>([&](int i) { return a.lane[i] >> bits; });
 }
@@ -392,6 +416,13 @@ inline I add(I a, I b) {
 inline I lookup(const Table& table, I index) {
     return each_byte([&](int i, int s) { return table.entry[index.lane[i] >> s & 15]; });
 }
+inline I gather(const void* table, I index) {
+    return each_lane<I>([&](int i) {
+        uint32_t entry;
+        std::memcpy(&entry, static_cast<const uint8_t*>(table) + size_t(index.lane[i]) * 4, 4);
+        return entry;
+    });
+}
 inline I repeat_byte(I a, int b) {
     return each_lane<I>([&](int i) { return (a.lane[i] >> 8 * b & 0xff) * 0x01010101u; });
 }
@@ -399,6 +430,12 @@ inline I or_where(I a, I bytes, I bits, int value) {
     return each_byte([&](int i, int s) {
         bool any = (bytes.lane[i] & bits.lane[i]) >> s & 0xff;
         return (a.lane[i] >> s & 0xff) | (any ? uint32_t(value) : 0);
+    });
+}
+inline I negate_where(I a, I bytes, I bits) {
+    return each_byte([&](int i, int s) {
+        bool any = (bytes.lane[i] & bits.lane[i]) >> s & 0xff;
+        return any ? 0 - (a.lane[i] >> s) : a.lane[i] >> s;
     });
 }
 inline I select_less(I a, I b, I yes, I no) {
@@ -445,6 +482,9 @@ inline F load_f16(const void* p) {
     uint16_t half[lanes];
     std::memcpy(half, p, sizeof half);
     return each_lane<F>([&](int i) { return half_to_float(half[i]); });
+}
+inline F float_of_half(I a) {
+    return each_lane<F>([&](int i) { return half_to_float(uint16_t(a.lane[i])); });
 }
 inline F load_bf16(const void* p) {
     uint16_t half[lanes];

@@ -1,0 +1,252 @@
+// Matrix kernels of IQ1_*, IQ2_* and IQ3_*: blocks of 256 elements, each 4 or 8 of them a point of
+// a codebook (gguf/quants/codebooks.cpp). A quad of every row is one gather from the codebook.
+// Packed blocks hold their fields one after another, each interleaved over the rows (packing.cpp).
+#include "gguf/quants/grids.h"
+#include "kernels/cpu/isa/kernels.h"
+#include "kernels/cpu/isa/panel_amx.h"
+#include "kernels/cpu/isa/panel_dots.h"
+
+namespace tandem::kernels::cpu::TANDEM_ISA {
+
+namespace {
+
+// Dword v of a field that begins at p, for every row.
+[[gnu::always_inline]] inline I dword(const uint8_t* p, int v) { return load(p + 4 * lanes * v); }
+
+// `bits` bits of every lane from `shift` on.
+[[gnu::always_inline]] inline I field(I lane, int shift, int bits) {
+    return bit_and(shift_right(lane, shift), splat((1 << bits) - 1));
+}
+
+// The two quads of a point of 8.
+[[gnu::always_inline]] inline void load_octet(const void* points, I index, I* quads) {
+    const I first = shift_left(index, 1);
+    quads[0] = gather(points, first);
+    quads[1] = gather(points, bit_or(first, splat(1)));
+}
+
+// Byte k of a lane has the signs of quads 2k and 2k + 1.
+[[gnu::always_inline]] inline void put_signs(I signs, I (&codes)[8]) {
+    for (int v = 0; v < 8; ++v) {
+        const I bits = splat(v % 2 == 0 ? 0x08040201 : int32_t(0x80402010));
+        codes[v] = biased(negate_where(codes[v], repeat_byte(signs, v / 2), bits));
+    }
+}
+
+// Seven signs in each byte become eight, whose number is even.
+[[gnu::always_inline]] inline I even_signs(I seven) {
+    alignas(16) static constexpr int8_t odd[16] = {0,    -128, -128, 0,    -128, 0,    0,    -128,
+                                                   -128, 0,    0,    -128, 0,    -128, -128, 0};
+    const I halves = bit_and(bit_xor(seven, shift_right(seven, 4)), splat_bytes(15));
+    return bit_or(seven, lookup(table16(odd), halves));
+}
+
+// Four runs of seven bits, each in a byte.
+[[gnu::always_inline]] inline I spread_sevens(I bits) {
+    I bytes = field(bits, 0, 7);
+    for (int k = 1; k < 4; ++k) bytes = bit_or(bytes, shift_left(field(bits, 7 * k, 7), 8 * k));
+    return bytes;
+}
+
+// d (1/2 + n) factor
+[[gnu::always_inline]] inline F scale_of(F d, I n, float factor) {
+    return mul(mul(d, add(to_float(n), splat(0.5f))), splat(factor));
+}
+
+struct IQ2_XXS {
+    using Scales = Scale;
+    static constexpr int block = 256, bytes = 66, zero = 0;
+    static constexpr bool is_signed = true;
+    // d, 8 x {index[4], 4 x 7 signs and 4 bits of scale}
+    template <typename Visit>
+    [[gnu::always_inline]] static void groups(const uint8_t* p, Visit visit) {
+        const uint8_t* q = p + 2 * lanes;
+        const F d = load_f16(p);
+        for (int g = 0; g < 8; ++g) {
+            const I index = dword(q, 2 * g), rest = dword(q, 2 * g + 1);
+            I codes[8];
+            for (int k = 0; k < 4; ++k)
+                load_octet(&gguf::iq2xxs_grid, field(index, 8 * k, 8), codes + 2 * k);
+            put_signs(even_signs(spread_sevens(rest)), codes);
+            visit(g, codes, Scale{scale_of(d, shift_right(rest, 28), 0.25f)});
+        }
+    }
+};
+
+// The scales of 16 elements each, 4 bits.
+[[gnu::always_inline]] inline Scale16 scales_of_16(const uint8_t* p, F d, int g) {
+    Scale16 s;
+    for (int h = 0; h < 2; ++h)
+        s.scale[h] = scale_of(d, field(dword(p, g / 4), 8 * (g % 4) + 4 * h, 4), 0.25f);
+    return s;
+}
+
+struct IQ2_XS {
+    using Scales = Scale16;
+    static constexpr int block = 256, bytes = 74, zero = 0;
+    static constexpr bool is_signed = true;
+    // d, u16[32] with 9 bits of index and 7 signs, scales 4 bits [16]
+    template <typename Visit>
+    [[gnu::always_inline]] static void groups(const uint8_t* p, Visit visit) {
+        const uint8_t* q = p + 2 * lanes;
+        const F d = load_f16(p);
+        for (int g = 0; g < 8; ++g) {
+            I codes[8], signs = splat(0);
+            for (int k = 0; k < 4; ++k) {
+                const I pair = dword(q, 2 * g + k / 2);
+                load_octet(&gguf::iq2xs_grid, field(pair, 16 * (k % 2), 9), codes + 2 * k);
+                signs = bit_or(signs, shift_left(field(pair, 16 * (k % 2) + 9, 7), 8 * k));
+            }
+            put_signs(even_signs(signs), codes);
+            visit(g, codes, scales_of_16(p + 66 * lanes, d, g));
+        }
+    }
+};
+
+struct IQ2_S {
+    using Scales = Scale16;
+    static constexpr int block = 256, bytes = 82, zero = 0;
+    static constexpr bool is_signed = true;
+    // d, index[32], signs[32], 2 high bits of index [32], scales 4 bits [16]
+    template <typename Visit>
+    [[gnu::always_inline]] static void groups(const uint8_t* p, Visit visit) {
+        const F d = load_f16(p);
+        for (int g = 0; g < 8; ++g) {
+            const I low = dword(p + 2 * lanes, g), high = dword(p + 66 * lanes, g / 4);
+            I codes[8];
+            for (int k = 0; k < 4; ++k) {
+                const I over = shift_left(field(high, 8 * (g % 4) + 2 * k, 2), 8);
+                load_octet(&gguf::iq2s_grid, bit_or(field(low, 8 * k, 8), over), codes + 2 * k);
+            }
+            put_signs(dword(p + 34 * lanes, g), codes);
+            visit(g, codes, scales_of_16(p + 74 * lanes, d, g));
+        }
+    }
+};
+
+struct IQ3_XXS {
+    using Scales = Scale;
+    static constexpr int block = 256, bytes = 98, zero = 0;
+    static constexpr bool is_signed = true;
+    // d, index[64], u32[8] with 4 x 7 signs and 4 bits of scale
+    template <typename Visit>
+    [[gnu::always_inline]] static void groups(const uint8_t* p, Visit visit) {
+        const F d = load_f16(p);
+        for (int g = 0; g < 8; ++g) {
+            I codes[8];
+            for (int v = 0; v < 8; ++v)
+                codes[v] = gather(&gguf::iq3xxs_grid,
+                                  field(dword(p + 2 * lanes, 2 * g + v / 4), 8 * (v % 4), 8));
+            const I rest = dword(p + 66 * lanes, g);
+            put_signs(even_signs(spread_sevens(rest)), codes);
+            visit(g, codes, Scale{scale_of(d, shift_right(rest, 28), 0.5f)});
+        }
+    }
+};
+
+struct IQ3_S {
+    using Scales = Scale;
+    static constexpr int block = 256, bytes = 110, zero = 0;
+    static constexpr bool is_signed = true;
+    // d, index[64], ninth bits of index [64], signs[32], scales 4 bits [8]
+    template <typename Visit>
+    [[gnu::always_inline]] static void groups(const uint8_t* p, Visit visit) {
+        const F d = load_f16(p);
+        const I scales = dword(p + 106 * lanes, 0);
+        for (int g = 0; g < 8; ++g) {
+            const I high = dword(p + 66 * lanes, g / 4);
+            I codes[8];
+            for (int v = 0; v < 8; ++v) {
+                const I low = field(dword(p + 2 * lanes, 2 * g + v / 4), 8 * (v % 4), 8);
+                const I ninth = shift_left(field(high, 8 * (g % 4) + v, 1), 8);
+                codes[v] = gather(&gguf::iq3s_grid, bit_or(low, ninth));
+            }
+            put_signs(dword(p + 74 * lanes, g), codes);
+            visit(g, codes, Scale{scale_of(d, field(scales, 4 * g, 4), 2)});
+        }
+    }
+};
+
+// Of IQ1_*: points of -1, 0 and 1, moved up or down by 1/8. Codes are eight times that, plus 9.
+struct Shifted {
+    static constexpr int zero = 9;
+    static constexpr bool is_signed = false;
+
+    // `up`: 2 where a point is moved up, 0 where down.
+    [[gnu::always_inline]] static void load(I index, I up, I* quads) {
+        alignas(16) static constexpr int8_t levels[16] = {8, 16, 0, 0};
+        load_octet(&gguf::iq1s_grid, index, quads);
+        for (int i = 0; i < 2; ++i)
+            quads[i] = bit_or(lookup(table16(levels), bit_and(quads[i], splat_bytes(3))),
+                              repeat_byte(up, 0));
+    }
+    // An eighth of d (2n + 1).
+    [[gnu::always_inline]] static F scale(F d, I n) { return scale_of(d, n, 0.25f); }
+};
+
+struct IQ1_S : Shifted {
+    using Scales = Scale;
+    static constexpr int block = 256, bytes = 50;
+    // d, index[32], u16[8] with 4 x 3 high bits of index, 3 bits of scale and whether it is down
+    template <typename Visit>
+    [[gnu::always_inline]] static void groups(const uint8_t* p, Visit visit) {
+        const F d = load_f16(p);
+        for (int g = 0; g < 8; ++g) {
+            const I low = dword(p + 2 * lanes, g), rest = load_u16(p + 34 * lanes + 2 * lanes * g);
+            const I up = shift_left(bit_xor(field(rest, 15, 1), splat(1)), 1);
+            I codes[8];
+            for (int k = 0; k < 4; ++k)
+                load(bit_or(field(low, 8 * k, 8), shift_left(field(rest, 3 * k, 3), 8)), up,
+                     codes + 2 * k);
+            visit(g, codes, Scale{scale(d, field(rest, 12, 3))});
+        }
+    }
+};
+
+struct IQ1_M : Shifted {
+    using Scales = Scale16;
+    static constexpr int block = 256, bytes = 56;
+    // index[32], 4 bits [32] with 3 high bits of index and whether it is down, u16[4] with 4 x 3
+    // bits of scale, and 4 bits of d
+    template <typename Visit>
+    [[gnu::always_inline]] static void groups(const uint8_t* p, Visit visit) {
+        const uint8_t* scales = p + 48 * lanes;
+        I half = splat(0);
+        for (int i = 0; i < 4; ++i)
+            half =
+                bit_or(half, shift_left(field(dword(scales, i / 2), 16 * (i % 2) + 12, 4), 4 * i));
+        const F d = float_of_half(half);
+        for (int g = 0; g < 8; ++g) {
+            const I low = dword(p, g), rest = dword(p + 32 * lanes, g / 2);
+            I codes[8];
+            for (int k = 0; k < 4; ++k) {
+                const int at = 16 * (g % 2) + 4 * k;
+                const I up = shift_left(bit_xor(field(rest, at + 3, 1), splat(1)), 1);
+                load(bit_or(field(low, 8 * k, 8), shift_left(field(rest, at, 3), 8)), up,
+                     codes + 2 * k);
+            }
+            Scale16 s;
+            for (int h = 0; h < 2; ++h) {
+                const int j = 2 * g + h;
+                s.scale[h] =
+                    scale(d, field(dword(scales, j / 8), 16 * (j / 4 % 2) + 3 * (j % 4), 3));
+            }
+            visit(g, codes, s);
+        }
+    }
+};
+
+template <class Type>
+constexpr Matrix kernels_of{256, multiply<Type>, multiply_tiles<Type>, multiply_units<Type, 1>};
+
+}  // namespace
+
+extern const Matrix iq2_xxs = kernels_of<IQ2_XXS>;
+extern const Matrix iq2_xs = kernels_of<IQ2_XS>;
+extern const Matrix iq2_s = kernels_of<IQ2_S>;
+extern const Matrix iq3_xxs = kernels_of<IQ3_XXS>;
+extern const Matrix iq3_s = kernels_of<IQ3_S>;
+extern const Matrix iq1_s = kernels_of<IQ1_S>;
+extern const Matrix iq1_m = kernels_of<IQ1_M>;
+
+}  // namespace tandem::kernels::cpu::TANDEM_ISA
