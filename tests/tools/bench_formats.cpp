@@ -119,6 +119,7 @@ constexpr const char* object = R"(  {
     "stddev_ns": 1414213,
     "avg_ts": 6000.000000,
     "stddev_ts": 2828.427125,
+    "n_parallel": 1,
     "limit": 0.375000,
     "limit_read": 0.150000,
     "limit_multiply": 0.375000,
@@ -146,13 +147,15 @@ TEST(BenchTable, csv) {
     const std::string text = table("csv", {example()});
     EXPECT_EQ(text.find("build_commit,build_number,cpu_info,gpu_info,backends,model_filename,"),
               0u);
-    EXPECT_NE(text.find(",avg_ns,stddev_ns,avg_ts,stddev_ts,limit,limit_read,limit_multiply\n\"0.1."
-                        "0\",\"0\",\"CPU X\",\"\","
-                        "\"CPU\",\"dir/a \"\"b\"\".gguf\",\"llama 8B"),
-              std::string::npos)
+    EXPECT_NE(
+        text.find(
+            ",avg_ns,stddev_ns,avg_ts,stddev_ts,n_parallel,limit,limit_read,limit_multiply\n\"0.1."
+            "0\",\"0\",\"CPU X\",\"\","
+            "\"CPU\",\"dir/a \"\"b\"\".gguf\",\"llama 8B"),
+        std::string::npos)
         << text;
     EXPECT_TRUE(
-        text.ends_with("\"3000000\",\"1414213\",\"6000.000000\",\"2828.427125\","
+        text.ends_with("\"3000000\",\"1414213\",\"6000.000000\",\"2828.427125\",\"1\","
                        "\"0.375000\",\"0.150000\",\"0.375000\"\n"));
     EXPECT_NE(text.find("\"0x0\",\"0\",\"50\","), std::string::npos);  // a bool is a number
 }
