@@ -1,5 +1,6 @@
 // Matrix kernels of the types with blocks of 256 elements: the K-quants and IQ4_XS. Packed blocks
 // hold their fields one after another, each interleaved over the rows (packing.cpp).
+#include "kernels/cpu/isa/fields.h"
 #include "kernels/cpu/isa/kernels.h"
 #include "kernels/cpu/isa/panel_amx.h"
 #include "kernels/cpu/isa/panel_dots.h"
@@ -7,22 +8,6 @@
 namespace tandem::kernels::cpu::TANDEM_ISA {
 
 namespace {
-
-// Shifts and indices become constants. Not with portable lanes, of whose loops GCC 12 then makes
-// wrong sums, at -O1 and without vectorisation.
-#if defined(__AVX2__)
-#define TANDEM_UNROLL_GROUPS _Pragma("GCC unroll 8")
-#else
-#define TANDEM_UNROLL_GROUPS
-#endif
-
-// Dword v of a field that begins at p, for every row.
-[[gnu::always_inline]] inline I dword(const uint8_t* p, int v) { return load(p + 4 * lanes * v); }
-
-// `bits` bits of every lane from `shift` on.
-[[gnu::always_inline]] inline I field(I lane, int shift, int bits) {
-    return bit_and(shift_right(lane, shift), splat((1 << bits) - 1));
-}
 
 // The packed 6-bit scales and minima of Q4_K and Q5_K, from three dwords.
 struct SixBits {

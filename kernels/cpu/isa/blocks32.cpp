@@ -1,5 +1,6 @@
 // Matrix kernels of the types with blocks of 32 elements. Packed blocks hold their fields one after
 // another, each interleaved over the rows (packing.cpp).
+#include "kernels/cpu/isa/fields.h"
 #include "kernels/cpu/isa/kernels.h"
 #include "kernels/cpu/isa/panel_amx.h"
 #include "kernels/cpu/isa/panel_dots.h"
@@ -22,11 +23,8 @@ namespace {
 // Adds bit 4 to the codes from a dword per row that has one bit per element.
 [[gnu::always_inline]] inline void add_fifth_bits(const uint8_t* p, I (&codes)[8]) {
     I high = load(p);
-    for (int v = 0; v < 8; ++v) {
-        // Byte v / 2 of the dword, of which quad v has the lower or the upper four bits.
-        I bits = splat(v % 2 == 0 ? 0x08040201 : int32_t(0x80402010));
-        codes[v] = or_where(codes[v], repeat_byte(high, v / 2), bits, 16);
-    }
+    for (int v = 0; v < 8; ++v)
+        codes[v] = or_where(codes[v], repeat_byte(high, v / 2), quad_bits(v), 16);
 }
 
 struct Q4_0 {

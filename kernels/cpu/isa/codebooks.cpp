@@ -2,6 +2,7 @@
 // a codebook (gguf/quants/codebooks.cpp). A quad of every row is one gather from the codebook.
 // Packed blocks hold their fields one after another, each interleaved over the rows (packing.cpp).
 #include "gguf/quants/grids.h"
+#include "kernels/cpu/isa/fields.h"
 #include "kernels/cpu/isa/kernels.h"
 #include "kernels/cpu/isa/panel_amx.h"
 #include "kernels/cpu/isa/panel_dots.h"
@@ -9,14 +10,6 @@
 namespace tandem::kernels::cpu::TANDEM_ISA {
 
 namespace {
-
-// Dword v of a field that begins at p, for every row.
-[[gnu::always_inline]] inline I dword(const uint8_t* p, int v) { return load(p + 4 * lanes * v); }
-
-// `bits` bits of every lane from `shift` on.
-[[gnu::always_inline]] inline I field(I lane, int shift, int bits) {
-    return bit_and(shift_right(lane, shift), splat((1 << bits) - 1));
-}
 
 // The two quads of a point of 8.
 [[gnu::always_inline]] inline void load_octet(const void* points, I index, I* quads) {
@@ -27,10 +20,8 @@ namespace {
 
 // Byte k of a lane has the signs of quads 2k and 2k + 1.
 [[gnu::always_inline]] inline void put_signs(I signs, I (&codes)[8]) {
-    for (int v = 0; v < 8; ++v) {
-        const I bits = splat(v % 2 == 0 ? 0x08040201 : int32_t(0x80402010));
-        codes[v] = biased(negate_where(codes[v], repeat_byte(signs, v / 2), bits));
-    }
+    for (int v = 0; v < 8; ++v)
+        codes[v] = biased(negate_where(codes[v], repeat_byte(signs, v / 2), quad_bits(v)));
 }
 
 // Seven signs in each byte become eight, whose number is even.
@@ -62,6 +53,7 @@ struct IQ2_XXS {
     [[gnu::always_inline]] static void groups(const uint8_t* p, Visit visit) {
         const uint8_t* q = p + 2 * lanes;
         const F d = load_f16(p);
+        TANDEM_UNROLL_GROUPS
         for (int g = 0; g < 8; ++g) {
             const I index = dword(q, 2 * g), rest = dword(q, 2 * g + 1);
             I codes[8];
@@ -90,6 +82,7 @@ struct IQ2_XS {
     [[gnu::always_inline]] static void groups(const uint8_t* p, Visit visit) {
         const uint8_t* q = p + 2 * lanes;
         const F d = load_f16(p);
+        TANDEM_UNROLL_GROUPS
         for (int g = 0; g < 8; ++g) {
             I codes[8], signs = splat(0);
             for (int k = 0; k < 4; ++k) {
@@ -111,6 +104,7 @@ struct IQ2_S {
     template <typename Visit>
     [[gnu::always_inline]] static void groups(const uint8_t* p, Visit visit) {
         const F d = load_f16(p);
+        TANDEM_UNROLL_GROUPS
         for (int g = 0; g < 8; ++g) {
             const I low = dword(p + 2 * lanes, g), high = dword(p + 66 * lanes, g / 4);
             I codes[8];
@@ -132,6 +126,7 @@ struct IQ3_XXS {
     template <typename Visit>
     [[gnu::always_inline]] static void groups(const uint8_t* p, Visit visit) {
         const F d = load_f16(p);
+        TANDEM_UNROLL_GROUPS
         for (int g = 0; g < 8; ++g) {
             I codes[8];
             for (int v = 0; v < 8; ++v)
@@ -153,6 +148,7 @@ struct IQ3_S {
     [[gnu::always_inline]] static void groups(const uint8_t* p, Visit visit) {
         const F d = load_f16(p);
         const I scales = dword(p + 106 * lanes, 0);
+        TANDEM_UNROLL_GROUPS
         for (int g = 0; g < 8; ++g) {
             const I high = dword(p + 66 * lanes, g / 4);
             I codes[8];
@@ -191,6 +187,7 @@ struct IQ1_S : Shifted {
     template <typename Visit>
     [[gnu::always_inline]] static void groups(const uint8_t* p, Visit visit) {
         const F d = load_f16(p);
+        TANDEM_UNROLL_GROUPS
         for (int g = 0; g < 8; ++g) {
             const I low = dword(p + 2 * lanes, g), rest = load_u16(p + 34 * lanes + 2 * lanes * g);
             const I up = shift_left(bit_xor(field(rest, 15, 1), splat(1)), 1);
@@ -216,6 +213,7 @@ struct IQ1_M : Shifted {
             half =
                 bit_or(half, shift_left(field(dword(scales, i / 2), 16 * (i % 2) + 12, 4), 4 * i));
         const F d = float_of_half(half);
+        TANDEM_UNROLL_GROUPS
         for (int g = 0; g < 8; ++g) {
             const I low = dword(p, g), rest = dword(p + 32 * lanes, g / 2);
             I codes[8];
