@@ -74,10 +74,13 @@ struct Matrix {
     void (*multiply_tiles)(const Product& product) = nullptr;
     void (*multiply_units)(const Product& product) = nullptr;
 };
-// Room for two groups of at most 16 unpacked rows: bytes and scales of all columns, or two parts of
-// some columns; and for results.
+// Room for two groups of at most 16 unpacked rows, bytes and scales of all columns, and for their
+// results; or for what matrix units unpack at a time and the sums of 64 tokens and some groups.
+inline constexpr int64_t most_unit_groups = 64;
 constexpr int64_t product_scratch(int64_t columns) {
-    return 2 * (16 * columns + 2 * 64 * (columns / 16)) + (264 << 10);
+    const int64_t tiles = 2 * (16 * columns + 2 * 64 * (columns / 16)) + (8 << 10);
+    const int64_t units = (4 << 10) + most_unit_groups * 64 * 16 * 4;
+    return tiles > units ? tiles : units;
 }
 
 // A cache of one kv head: rows of cells, the row of a position in cell position % cells.

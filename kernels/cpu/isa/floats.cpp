@@ -8,7 +8,7 @@ namespace tandem::kernels::cpu::TANDEM_ISA {
 namespace {
 
 #if defined(__AMX_BF16__)
-// Calls visit(offset in the panel, even, odd) for each two columns of a group, with zeros up to a
+// Calls visit(offset in the step, even, odd) for each two columns of a group, with zeros up to a
 // multiple of 32.
 template <class Type, typename Visit>
 inline void each_pair(const uint8_t* group, int64_t first, int64_t last, Visit visit) {
@@ -47,9 +47,16 @@ struct Brain {
 #if defined(__AMX_BF16__)
     static void unpack(const uint8_t* group, int64_t first, int64_t last, uint8_t* panel,
                        uint8_t*) {
-        each_pair<Brain>(group, first, last, [&](int64_t at, F even, F odd) {
-            store(panel + at, pair_bf16(even, odd));
-        });
+        if (last - first == 32)
+            for (int64_t pair = 0; pair < 16; ++pair) {
+                const uint8_t* p = group + (first + 2 * pair) * 2 * lanes;
+                prefetch_line(p);
+                store(panel + pair * 4 * lanes, pair_halves(load(p)));
+            }
+        else
+            each_pair<Brain>(group, first, last, [&](int64_t at, F even, F odd) {
+                store(panel + at, pair_bf16(even, odd));
+            });
     }
 #endif
 };

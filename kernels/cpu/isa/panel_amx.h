@@ -1,15 +1,18 @@
 // Products with many tokens on matrix units (AMX-BF16): one instruction multiplies 16 tokens x 32
-// elements with 32 elements x 16 rows and adds up in f32. Whatever a type is, its rows are unpacked
-// to bf16 once for all tokens; a tile then needs no scales.
+// elements with 32 elements x 16 rows and adds up in f32. Whatever a type is, its rows become bf16
+// on the way; a tile then needs no scales.
 //
-//     panel      bf16 [columns / 32][16 pairs of elements][16 rows][2]
-//     tokens     tiles of place_for_units()
-//     sums       2 groups of rows x 2 tiles of tokens at a time, in the units' registers over all
-//                of a panel's columns
+//     weights    a step of 32 columns of one group: bf16 [16 pairs of elements][16 rows][2]
+//     tokens     tiles of place_for_units(), up to four at a time
+//     sums       a tile for each tile of tokens, in the units' registers over all steps
+//
+// The units multiply a step while the vector unit unpacks the next.
 //
 // Where bf16 is too coarse for a weight (F16), the weight and the token both have a second part
 // with what rounding took, and three of the four products are added.
 #pragma once
+
+#include <utility>
 
 #include "kernels/cpu/isa/matrix.h"
 
@@ -19,7 +22,7 @@ namespace tandem::kernels::cpu::TANDEM_ISA {
 
 // The words of the units. The compiler's own do not tell it which memory they touch.
 template <int tile>
-inline void tile_load(const void* rows, int64_t stride) {
+inline void tile_load(const void* rows, int64_t stride = 64) {
     asm volatile("tileloadd (%0,%1,1), %%tmm%c2" ::"r"(rows), "r"(stride), "i"(tile) : "memory");
 }
 template <int tile>
@@ -52,10 +55,10 @@ class Units {
 };
 
 inline constexpr int64_t unit_tile = 1024;  // bytes of a tile of 32 elements
-inline constexpr int64_t panel_columns =
-    2048;                                    // of two groups they fill an eighth of a second cache
-inline constexpr int64_t pass_tokens = 256;  // and of these tokens one half
-inline constexpr int64_t panel_bytes = panel_columns / 32 * unit_tile;  // of a group and part
+inline constexpr int most_tiles = 4;        // of tokens at a time
+// What stays in a second cache beside each other: the tokens' columns, and the weights that more
+// tokens will pass.
+inline constexpr int64_t cached_columns = 4096, cached_weights = 1 << 20;
 
 // Two numbers side by side in every lane, rounded to bf16.
 [[gnu::always_inline]] inline I pair_bf16(F even, F odd) {
@@ -69,146 +72,177 @@ inline constexpr int64_t panel_bytes = panel_columns / 32 * unit_tile;  // of a 
                      sub(odd, as_float(bit_and(pair, splat(int32_t(0xffff0000))))));
 }
 
-// A panel of columns [first, last) of one group. Byte b of a quad is put into a float's fraction,
-// which makes it 256 + code, and one multiplication-addition makes that the weight.
-template <class Type>
-inline void unpack_codes(const uint8_t* group, int64_t first, int64_t last, uint8_t* panel) {
+// Two numbers side by side in every lane, cut off to bf16: half the steps of rounding.
+[[gnu::always_inline]] inline I pair_cut(F even, F odd) {
+    return upper_halves(as_int(even), as_int(odd));
+}
+// What a number must be scaled by so that cutting it off is right on average: a cut takes half of
+// the last place of 1.m, which is 2^-8 / 1.m of the number, where 1 / 1.m is 0.72 on average.
+inline constexpr float before_cut = 1 + 0.72f / 256;
+
+// 32 columns of one group. A byte of a quad is put into the fraction of a float, which makes it
+// base + code, and one multiplication-addition makes that the weight. Codes without a bias have
+// less than 8 bits and take the upper byte of the fraction.
+template <class Type, class S>
+[[gnu::always_inline]] inline void unpack_step(const I (&codes)[8], const S& s, uint8_t* to) {
     constexpr int zero_code = Type::zero + (Type::is_signed ? signed_bias : 0);
-    constexpr float base = 256;
-    const F offset = splat(-(base + zero_code));
-    const I fraction = splat(0xff << 15), base_bits = as_int(splat(base));
-    for (int64_t k = first; k < last; k += Type::block) {
-        const uint8_t* p = group + k / Type::block * Type::bytes * lanes;
-        for (int line = 0; line < Type::bytes * lanes; line += 64) prefetch_line(p + line);
-        Type::groups(p, [&](int g, const I(&codes)[8], const auto& s) [[gnu::always_inline]] {
-            using S = std::remove_cvref_t<decltype(s)>;
-            uint8_t* to = panel + ((k - first) / 32 + g) * unit_tile;
-            for (int j = 0; j < 8; ++j) {
-                F scale, shift;
-                if constexpr (S::per16)
-                    scale = s.scale[j / 4];
-                else
-                    scale = s.scale;
-                shift = mul(scale, offset);
-                if constexpr (S::has_min && S::per16) shift = add(shift, s.min[j / 4]);
-                if constexpr (S::has_min && !S::per16) shift = add(shift, s.min);
-                auto weight = [&](I moved) {
-                    return fma(as_float(bit_or(bit_and(moved, fraction), base_bits)), scale, shift);
-                };
-                store(to,
-                      pair_bf16(weight(shift_left(codes[j], 15)), weight(shift_left(codes[j], 7))));
-                store(to + 64, pair_bf16(weight(shift_right(codes[j], 1)),
-                                         weight(shift_right(codes[j], 9))));
-                to += 128;
-            }
-        });
+    constexpr int byte = Type::is_signed ? 1 : 2, halves = S::per16 ? 2 : 1;
+    constexpr float base_value = Type::is_signed ? 32768 : 128;
+    const I base = as_int(splat(base_value));
+    for (int h = 0; h < halves; ++h) {
+        F scale, min = zero();
+        if constexpr (S::per16)
+            scale = s.scale[h];
+        else
+            scale = s.scale;
+        if constexpr (S::has_min && S::per16) min = s.min[h];
+        if constexpr (S::has_min && !S::per16) min = s.min;
+        scale = mul(scale, splat(before_cut));
+        const F shift = fma(scale, splat(-(base_value + zero_code)), mul(min, splat(before_cut)));
+        for (int j = h * 8 / halves; j < (h + 1) * 8 / halves; ++j) {
+            auto weight = [&]<int b>() {
+                return fma(as_float(put_byte<b, byte>(base, codes[j])), scale, shift);
+            };
+            store(to + 128 * j,
+                  pair_cut(weight.template operator()<0>(), weight.template operator()<1>()));
+            store(to + 128 * j + 64,
+                  pair_cut(weight.template operator()<2>(), weight.template operator()<3>()));
+        }
     }
 }
 
-// Sums of two tiles of tokens, each [16][2 groups][16 rows] with `stride` bytes between tokens.
-struct TileSums {
-    float* of[2];
-    int64_t stride;
+// Calls visit(step, write) for each 32 of columns [first, last) of a group; write(to) unpacks them.
+template <class Type, typename Visit>
+[[gnu::always_inline]] inline void each_step(const uint8_t* group, int64_t first, int64_t last,
+                                             Visit visit) {
+    if constexpr (Type::block == 1) {
+        for (int64_t k = first; k < last; k += 32)
+            visit(k / 32, [&](uint8_t* to) [[gnu::always_inline]] {
+                Type::unpack(group, k, k + 32 < last ? k + 32 : last, to, to + unit_tile);
+            });
+    } else {
+        for (int64_t k = first; k < last; k += Type::block) {
+            const uint8_t* p = group + k / Type::block * Type::bytes * lanes;
+            Type::groups(p, [&](int g, const I(&codes)[8], const auto& s) [[gnu::always_inline]] {
+                prefetch_group<Type>(p, g);
+                visit(k / 32 + g,
+                      [&](uint8_t* to) [[gnu::always_inline]] { unpack_step<Type>(codes, s, to); });
+            });
+        }
+    }
+}
+
+// visit<0>() to visit<count - 1>(): the words of the units have the numbers of registers in them.
+template <typename Visit, int... i>
+[[gnu::always_inline]] inline void each_of(std::integer_sequence<int, i...>, Visit visit) {
+    (visit.template operator()<i>(), ...);
+}
+template <int count, typename Visit>
+[[gnu::always_inline]] inline void each_of(Visit visit) {
+    each_of(std::make_integer_sequence<int, count>{}, visit);
+}
+
+// Some tiles of tokens, [tiles][parts][columns / 32][16 tokens][32].
+template <int tiles, int parts>
+struct UnitTokens {
+    const uint8_t* first = nullptr;
+    int64_t tile_bytes = 0, part_bytes = 0;
+
+    const uint8_t* at(int tile, int part, int64_t step) const {
+        return first + tile * tile_bytes + part * part_bytes + step * unit_tile;
+    }
+    // Adds the products with a step of weights to sums 0 to tiles - 1.
+    [[gnu::always_inline]] void add_products(const uint8_t* weights, int64_t step) const {
+        tile_load<7>(weights);
+        each_of<tiles>([&]<int t>() {
+            tile_load<4 + t % 2>(at(t, 0, step));
+            tile_dot<t, 4 + t % 2, 7>();
+        });
+        if constexpr (parts == 2) {
+            tile_load<6>(weights + unit_tile);
+            each_of<tiles>([&]<int t>() {
+                tile_load<4>(at(t, 0, step));
+                tile_dot<t, 4, 6>();
+                tile_load<5>(at(t, 1, step));
+                tile_dot<t, 5, 7>();
+            });
+        }
+    }
 };
 
-// Sets or adds to sums the products of two tiles of tokens with a panel's columns.
-template <int parts>
-inline void multiply_panel(const uint8_t* panels, const uint8_t* const (&x)[2], int64_t part_bytes,
-                           int64_t columns, const TileSums& sums, bool add) {
-    auto each_sum = [&](auto visit) [[gnu::always_inline]] {
-        visit.template operator()<0>(sums.of[0]);
-        visit.template operator()<1>(sums.of[0] + lanes);
-        visit.template operator()<2>(sums.of[1]);
-        visit.template operator()<3>(sums.of[1] + lanes);
-    };
-    each_sum([&]<int tile>(const float* from) {
-        if (add)
-            tile_load<tile>(from, sums.stride);
-        else
-            tile_zero<tile>();
-    });
-    auto add_products = [&](int64_t at, int64_t x_part, int64_t w_part) [[gnu::always_inline]] {
-        const uint8_t* w = panels + w_part * panel_bytes + at * unit_tile;
-        const int64_t token = x_part * part_bytes + at * unit_tile;
-        tile_load<4>(x[0] + token, 64);
-        tile_load<6>(w, 64);
-        tile_dot<0, 4, 6>();
-        tile_load<7>(w + parts * panel_bytes, 64);
-        tile_dot<1, 4, 7>();
-        tile_load<5>(x[1] + token, 64);
-        tile_dot<2, 5, 6>();
-        tile_dot<3, 5, 7>();
-    };
-    for (int64_t at = 0; at < (columns + 31) / 32; ++at) {
-        add_products(at, 0, 0);
-        if constexpr (parts == 2) {
-            add_products(at, 1, 0);
-            add_products(at, 0, 1);
-        }
-    }
-    each_sum([&]<int tile>(float* to) { tile_store<tile>(to, sums.stride); });
+// The sums of a group to where the product wants them: straight, if that is a whole block there.
+template <int tiles>
+inline void put_sums(const Product& product, int64_t group, int64_t token, float* room) {
+    const int64_t rest = product.tokens - token;
+    const bool whole = rest >= tiles * tile_tokens && (group + 1) * lanes <= product.rows &&
+                       !product.y_rows && !product.weights && !product.add;
+    float* y = whole ? product.y + token * product.y_stride + group * lanes : room;
+    const int64_t stride = whole ? product.y_stride : lanes;
+    each_of<tiles>([&]<int t>() { tile_store<t>(y + t * tile_tokens * stride, stride * 4); });
+    if (!whole)
+        put_tile(product, group, token, rest < tiles * tile_tokens ? rest : tiles * tile_tokens,
+                 room, lanes);
 }
 
-// The two tiles of tokens from `tile` on against two groups of rows from `group` on. Sums go
-// straight to where the product wants them, if that is a whole block there.
-template <int parts>
-inline void multiply_pair(const Product& product, int64_t tile, int64_t tiles, int64_t group,
-                          int64_t column, int64_t columns, const uint8_t* panels, float* room) {
-    const int64_t token = tile * tile_tokens, rest = product.tokens - token;
-    const bool whole = rest >= 2 * tile_tokens && group + 2 <= product.last_group &&
-                       (group + 2) * lanes <= product.rows && !product.y_rows && !product.weights;
-    // A last tile without a second is multiplied twice.
-    const int64_t second = tile + 1 < tiles ? 1 : 0;
-    const uint8_t* x = product.x + tile * product.x_stride + column / 32 * unit_tile;
-    float* y = product.y + token * product.y_stride + group * lanes;
-    const TileSums sums =
-        whole ? TileSums{{y, y + tile_tokens * product.y_stride}, product.y_stride * 4}
-              : TileSums{{room, room + tile_tokens * 2 * lanes}, 2 * lanes * 4};
-    multiply_panel<parts>(panels, {x, x + second * product.x_stride},
-                          unit_tile_bytes(product.columns, 1), columns, sums, whole && product.add);
-    for (int64_t i = 0; !whole && i <= second; ++i) {
-        const int64_t left = rest - i * tile_tokens;
-        for (int64_t g = 0; g < 2 && group + g < product.last_group; ++g)
-            put_tile(product, group + g, token + i * tile_tokens,
-                     left < tile_tokens ? left : tile_tokens, sums.of[i] + g * lanes, 2 * lanes);
-    }
-}
-
-// Some tokens against some columns of all groups.
-template <class Type, int parts>
-inline void multiply_columns(const Product& product, int64_t first_tile, int64_t last_tile,
-                             int64_t column, int64_t columns) {
+// Tiles of tokens from `tile` on against groups [first_group, last_group), piece by piece of the
+// columns: sums of all groups wait in memory for the next piece.
+template <class Type, int parts, int tiles>
+inline void multiply_some_tiles(const Product& product, int64_t tile, int64_t first_group,
+                                int64_t last_group) {
+    constexpr int64_t piece = cached_columns / parts, step_bytes = parts * unit_tile;
     const int64_t group_bytes = product.columns / Type::block * Type::bytes * lanes;
-    uint8_t* panels = product.scratch;  // [2 groups][parts]
-    auto* room = reinterpret_cast<float*>(panels + 2 * parts * panel_bytes);
-    for (int64_t group = product.first_group; group < product.last_group; group += 2) {
-        for (int64_t g = 0; g < 2 && group + g < product.last_group; ++g) {
-            const uint8_t* from = product.matrix + (group + g) * group_bytes;
-            uint8_t* panel = panels + g * parts * panel_bytes;
-            if constexpr (Type::block == 1)
-                Type::unpack(from, column, column + columns, panel, panel + panel_bytes);
+    const UnitTokens<tiles, parts> tokens{.first = product.x + tile * product.x_stride,
+                                          .tile_bytes = product.x_stride,
+                                          .part_bytes = unit_tile_bytes(product.columns, 1)};
+    uint8_t* const steps = product.scratch;  // two
+    auto* const sums = reinterpret_cast<float*>(steps + 2 * step_bytes);
+    for (int64_t column = 0; column < product.columns; column += piece) {
+        const bool is_last = product.columns - column <= piece;
+        const int64_t end = is_last ? product.columns : column + piece;
+        for (int64_t group = first_group; group < last_group; ++group) {
+            float* sum = sums + (group - first_group) * tiles * tile_tokens * lanes;
+            each_of<tiles>([&]<int t>() {
+                if (column == 0)
+                    tile_zero<t>();
+                else
+                    tile_load<t>(sum + t * tile_tokens * lanes);
+            });
+            auto at = [&](int64_t step) { return steps + step % 2 * step_bytes; };
+            each_step<Type>(product.matrix + group * group_bytes, column, end,
+                            [&](int64_t step, auto write) [[gnu::always_inline]] {
+                                write(at(step));
+                                if (32 * step > column) tokens.add_products(at(step - 1), step - 1);
+                            });
+            const int64_t last = (end - 1) / 32;
+            tokens.add_products(at(last), last);
+            if (is_last)
+                put_sums<tiles>(product, group, tile * tile_tokens, sum);
             else
-                unpack_codes<Type>(from, column, column + columns, panel);
+                each_of<tiles>(
+                    [&]<int t>() { tile_store<t>(sum + t * tile_tokens * lanes, lanes * 4); });
         }
-        for (int64_t tile = first_tile; tile < last_tile; tile += 2)
-            multiply_pair<parts>(product, tile, last_tile, group, column, columns, panels, room);
     }
 }
 
 template <class Type, int parts>
 void multiply_units(const Product& product) {
     const Units units;
-    constexpr int64_t pass = pass_tokens / tile_tokens;
     const int64_t tiles = tiles_of(product.tokens);
-    for (int64_t tile = 0; tile < tiles; tile += pass) {
-        const int64_t last_tile = tiles - tile < pass ? tiles : tile + pass;
-        Product part = product;
-        for (int64_t column = 0; column < product.columns; column += panel_columns) {
-            const int64_t left = product.columns - column;
-            multiply_columns<Type, parts>(part, tile, last_tile, column,
-                                          left < panel_columns ? left : panel_columns);
-            part.add = true;
-        }
+    const int64_t group_bytes = product.columns / Type::block * Type::bytes * lanes;
+    int64_t block = cached_weights / group_bytes;
+    block = block < 1 ? 1 : block < most_unit_groups ? block : most_unit_groups;
+    for (int64_t group = product.first_group; group < product.last_group; group += block) {
+        const int64_t last =
+            group + block < product.last_group ? group + block : product.last_group;
+        int64_t tile = 0;
+        auto some = [&]<int count>() {
+            multiply_some_tiles<Type, parts, count>(product, tile, group, last);
+            tile += count;
+        };
+        while (tiles - tile >= most_tiles) some.template operator()<most_tiles>();
+        if (tiles - tile == 3) some.template operator()<3>();
+        if (tiles - tile == 2) some.template operator()<2>();
+        if (tiles - tile == 1) some.template operator()<1>();
     }
 }
 

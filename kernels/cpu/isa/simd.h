@@ -60,6 +60,25 @@ inline I repeat_byte(I a, int b) {
         a, _mm512_add_epi8(_mm512_set1_epi32(b * 0x01010101),
                            _mm512_set4_epi32(0x0c0c0c0c, 0x08080808, 0x04040404, 0)));
 }
+// a with byte `from` of b in place of its byte `to`, in every lane.
+template <int from, int to>
+inline I put_byte(I a, I b) {
+    return _mm512_mask_shuffle_epi8(a, 0x1111111111111111ull << to, b,
+                                    _mm512_set4_epi32((12 + from) << 8 * to, (8 + from) << 8 * to,
+                                                      (4 + from) << 8 * to, from << 8 * to));
+}
+// The upper halves of a's and b's lanes side by side, a's in the lower half.
+inline I upper_halves(I a, I b) {
+    return _mm512_mask_shuffle_epi8(b, 0x3333333333333333ull, a,
+                                    _mm512_set4_epi32(0x0f0e, 0x0b0a, 0x0706, 0x0302));
+}
+// 16 halves and 16 more: one of each side by side in every lane.
+inline I pair_halves(I a) {
+    const I lane = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+    return _mm512_permutexvar_epi16(
+        _mm512_or_si512(lane, _mm512_slli_epi32(_mm512_add_epi32(lane, _mm512_set1_epi32(16)), 16)),
+        a);
+}
 // a | value in the bytes where `bytes` has one of `bits`.
 inline I or_where(I a, I bytes, I bits, int value) {
     return _mm512_mask_or_epi32(
