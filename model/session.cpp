@@ -9,9 +9,8 @@
 namespace tandem::model {
 
 std::span<const float> Session::evaluate(std::span<const int32_t> tokens) {
-    evaluate(tokens, Wanted::Last, [&](int64_t, std::span<const float> logits) {
-        logits_.assign(logits.begin(), logits.end());
-    });
+    evaluate(tokens, Wanted::Last,
+             [&](int64_t, std::span<const float> logits) { logits_ = logits; });
     return logits_;
 }
 

@@ -6,13 +6,13 @@
 #include <cstdint>
 #include <functional>
 #include <span>
-#include <vector>
 
 #include "graph/step.h"
 
 namespace tandem::model {
 
-// Called with the index of the first row of a block and the block's logits, [rows vocab].
+// Called with the index of the first row of a block and the block's logits, [rows vocab], which
+// stay until the next block.
 using Rows = std::function<void(int64_t first, std::span<const float> logits)>;
 
 // The engine: step(inputs) gives logits, in two halves. Steps are waited for in the order in which
@@ -46,7 +46,7 @@ class Session {
 
     Stepper stepper_;
     int64_t position_ = 0;
-    std::vector<float> logits_;
+    std::span<const float> logits_;
 };
 
 }  // namespace tandem::model

@@ -26,7 +26,8 @@ using Ticket = uint64_t;
 
 class Executor {
   public:
-    // Called with the index of the first row of a block and the block's logits, [rows vocab].
+    // Called with the index of the first row of a block and the block's logits, [rows vocab], which
+    // stay until the next block.
     using Sink = std::function<void(int64_t first, std::span<const float> logits)>;
 
     // The devices have their weights and states already. All must outlive the executor. `programs`

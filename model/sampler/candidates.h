@@ -18,6 +18,8 @@ struct Candidates {
     bool sorted = false;          // by logit, largest first
 
     void assign(std::span<const float> logits);
+    // Those whose logits are largest, in order: what sorting all and keeping `count` gives.
+    void assign_largest(std::span<const float> logits, size_t count);
     // Cuts the list to its first `count`, of which there is at least one.
     void keep(size_t count);
 };

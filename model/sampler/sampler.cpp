@@ -1,5 +1,6 @@
 #include "model/sampler/sampler.h"
 
+#include <algorithm>
 #include <cmath>
 #include <random>
 #include <utility>
@@ -51,6 +52,20 @@ Sampler::Sampler(SamplingOptions options)
       randoms_(options_.order.size(), Random(options_.seed)),
       random_(options_.seed) {}
 
+size_t Sampler::list(std::span<const float> logits) {
+    const auto& order = options_.order;
+    const auto first = std::find_if(order.begin(), order.end(),
+                                    [&](const Stage* stage) { return stage->active(options_); });
+    if (first != order.end() && (*first)->begin && options_.biases.empty()) {
+        (*first)->begin(candidates_, logits, options_);
+        return size_t(first - order.begin()) + 1;
+    }
+    candidates_.assign(logits);
+    for (auto [id, bias] : options_.biases)
+        if (id >= 0 && size_t(id) < logits.size()) candidates_.list[size_t(id)].logit += bias;
+    return 0;
+}
+
 int32_t Sampler::sample(std::span<const float> logits) {
     bool numbers = true;
     for (float logit : logits) numbers &= logit < INFINITY;
@@ -58,10 +73,7 @@ int32_t Sampler::sample(std::span<const float> logits) {
         throw Error(
             "the model's answer is not a number: its weights are damaged, or their sums overflow; "
             "another copy of the file, or another device (-dev), may help");
-    candidates_.assign(logits);
-    for (auto [id, bias] : options_.biases)
-        if (id >= 0 && size_t(id) < logits.size()) candidates_.list[size_t(id)].logit += bias;
-    for (size_t i = 0; i < options_.order.size(); ++i)
+    for (size_t i = list(logits); i < options_.order.size(); ++i)
         if (options_.order[i]->active(options_))
             options_.order[i]->apply(candidates_, {options_, history_, randoms_[i]});
     return candidates_.list[draw(candidates_, random_)].id;

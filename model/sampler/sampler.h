@@ -30,6 +30,9 @@ class Sampler {
     std::string describe() const;
 
   private:
+    // Lists the candidates; gives the first stage that they have not gone through.
+    size_t list(std::span<const float> logits);
+
     SamplingOptions options_;
     History history_;
     std::vector<Random> randoms_;  // of the stages

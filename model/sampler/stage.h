@@ -30,6 +30,9 @@ struct Stage {
     std::string_view shown;  // in the printed chain: "top-k"
     bool (*active)(const SamplingOptions& options);
     void (*apply)(Candidates& candidates, StageState state);
+    // The same of all tokens, without a list of them, where nothing came before; null: by a list.
+    void (*begin)(Candidates& candidates, std::span<const float> logits,
+                  const SamplingOptions& options) = nullptr;
 };
 
 std::span<const Stage> stages();

@@ -77,6 +77,12 @@ void top_k(Candidates& candidates, StageState state) {
     candidates.sorted = true;
 }
 
+// Lists of large vocabularies are not worth sorting: most of a chain's work would be that.
+void begin_with_top_k(Candidates& candidates, std::span<const float> logits,
+                      const SamplingOptions& options) {
+    candidates.assign_largest(logits, size_t(options.top_k));
+}
+
 // Prefers tokens whose surprise is near the expected one.
 void typ_p(Candidates& candidates, StageState state) {
     sort(candidates);
@@ -166,7 +172,7 @@ constexpr Stage table[] = {
     {"top_n_sigma", "|topnsigma|", 's', "top-n-sigma",
      [](const SamplingOptions& options) { return options.top_n_sigma > 0; }, top_n_sigma},
     {"top_k", "|topk|", 'k', "top-k",
-     [](const SamplingOptions& options) { return options.top_k > 0; }, top_k},
+     [](const SamplingOptions& options) { return options.top_k > 0; }, top_k, begin_with_top_k},
     {"typ_p", "|typp|typ|", 'y', "typical",
      [](const SamplingOptions& options) { return options.typical_p < 1; }, typ_p},
     {"top_p", "|topp|nucleus|", 'p', "top-p",

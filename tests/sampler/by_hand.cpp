@@ -133,7 +133,8 @@ TEST(samplers, large_vocabularies_are_cut_where_sorting_would) {
     Random random(3);
     Candidates all;
     Numbers logits(50000);
-    for (float& logit : logits) logit = 20 * random.uniform_float();
+    for (float& logit : logits)
+        logit = std::floor(8000 * random.uniform_float()) / 400;  // some equal
     all.assign(logits);
     softmax(all);
     Candidates sorted = all;
@@ -154,6 +155,12 @@ TEST(samplers, large_vocabularies_are_cut_where_sorting_would) {
             ASSERT_EQ(cut.list.size(), count) << name << amount;
             ASSERT_TRUE(cut.sorted);
             for (size_t i = 0; i < count; ++i) ASSERT_EQ(cut.list[i].id, sorted.list[i].id);
+            if (!stage->begin) continue;
+            Candidates begun;
+            stage->begin(begun, logits, options);
+            ASSERT_EQ(begun.list.size(), count);
+            ASSERT_TRUE(begun.sorted);
+            for (size_t i = 0; i < count; ++i) ASSERT_EQ(begun.list[i].id, sorted.list[i].id);
         }
 }
 

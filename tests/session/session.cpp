@@ -17,6 +17,7 @@ using Tokens = std::vector<int32_t>;
 struct Recorder {
     std::vector<graph::StepInputs> steps;
     std::string calls;  // "s" submitted, "w" waited for
+    std::vector<float> logits;
 
     Stepper stepper(int64_t most_tokens, int64_t context) {
         return {.submit =
@@ -31,8 +32,8 @@ struct Recorder {
                         const graph::StepInputs& step = steps[ticket];
                         for (size_t i = 0; i < step.rows.size(); ++i) {
                             size_t token = size_t(step.rows[i]);
-                            rows(int64_t(i), std::vector<float>{float(step.ids[token]),
-                                                                float(step.positions[token])});
+                            logits = {float(step.ids[token]), float(step.positions[token])};
+                            rows(int64_t(i), logits);
                         }
                     },
                 .most_tokens = most_tokens,
