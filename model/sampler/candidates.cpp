@@ -13,15 +13,13 @@ void Candidates::assign(std::span<const float> logits) {
 
 void Candidates::assign_largest(std::span<const float> logits, size_t count) {
     count = std::clamp<size_t>(count, 1, std::max<size_t>(1, logits.size()));
-    list.clear();
+    assign(logits.first(std::min(count, logits.size())));
     // A heap whose first is the least of the largest so far: few logits are above it.
-    for (size_t i = 0; i < logits.size(); ++i) {
-        if (list.size() == count) {
-            if (!(logits[i] > list.front().logit)) continue;
-            std::pop_heap(list.begin(), list.end(), before);
-            list.pop_back();
-        }
-        list.push_back({.id = int32_t(i), .logit = logits[i]});
+    std::make_heap(list.begin(), list.end(), before);
+    for (size_t i = count; i < logits.size(); ++i) {
+        if (!(logits[i] > list.front().logit)) continue;
+        std::pop_heap(list.begin(), list.end(), before);
+        list.back() = {.id = int32_t(i), .logit = logits[i]};
         std::push_heap(list.begin(), list.end(), before);
     }
     std::sort_heap(list.begin(), list.end(), before);

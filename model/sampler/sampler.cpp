@@ -67,9 +67,9 @@ size_t Sampler::list(std::span<const float> logits) {
 }
 
 int32_t Sampler::sample(std::span<const float> logits) {
-    bool numbers = true;
-    for (float logit : logits) numbers &= logit < INFINITY;
-    if (!numbers)
+    int32_t strange = 0;  // counted, which goes many at a time
+    for (float logit : logits) strange += !(logit < INFINITY);
+    if (strange > 0)
         throw Error(
             "the model's answer is not a number: its weights are damaged, or their sums overflow; "
             "another copy of the file, or another device (-dev), may help");
