@@ -44,6 +44,16 @@ void Barrier::wait() {
     }
 }
 
+bool Barrier::take(int64_t total, int64_t& first, int64_t& last) {
+    first = taken_.load(std::memory_order_relaxed);
+    do {
+        if (first >= total) return false;
+        const int64_t part = (total - first) / (2 * members_) / 2 * 2;
+        last = std::min(total, first + std::max<int64_t>(2, part));
+    } while (!taken_.compare_exchange_weak(first, last, std::memory_order_relaxed));
+    return true;
+}
+
 void Barrier::leave() {
     broken_.store(true, std::memory_order_release);
     round_.fetch_add(1, std::memory_order_release);

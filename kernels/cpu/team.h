@@ -23,8 +23,9 @@ class Barrier {
     // Makes it whole again; nobody may be there.
     void mend();
 
-    // The first of the next `count` pieces that nobody has taken since the last meeting.
-    int64_t take(int64_t count) { return taken_.fetch_add(count, std::memory_order_relaxed); }
+    // Takes of `total` pieces the next that nobody has taken since the last meeting: a part of what
+    // is left, so that members who come last differ by little. False where there are none.
+    bool take(int64_t total, int64_t& first, int64_t& last);
 
   private:
     const int members_;
@@ -56,10 +57,7 @@ struct Worker {
     // are some: members that are faster than others get more. Once between two barriers.
     template <typename Visit>
     void deal(int64_t total, Visit visit) const {
-        constexpr int64_t parts = 8;  // of each member
-        const int64_t size = std::max<int64_t>(2, total / (parts * count) / 2 * 2);
-        for (int64_t first; (first = barrier->take(size)) < total;)
-            visit(first, first + size < total ? first + size : total);
+        for (int64_t first, last; barrier->take(total, first, last);) visit(first, last);
     }
 };
 
