@@ -78,6 +78,11 @@ size_t claim(std::span<const Operation> ahead) {
 
 int64_t scratch_bytes(std::span<const Operation> claimed) { return Room(claimed[0]).bytes; }
 
+// Of a matrix, [first, last).
+struct Groups {
+    int64_t first = 0, last = 0;
+};
+
 struct MoeFfn {
     Site site;
     Room room;
@@ -121,16 +126,21 @@ struct MoeFfn {
         prepare(gate, room.gate_x, room.gate_tiles, worker);
         if (!one) prepare(up, room.up_x, room.up_tiles, worker);
         worker.barrier->wait();
-        each_expert([&](int64_t expert) {
-            hidden_product(gate, room.gate_x, room.gate_tiles, room.hidden_gate, expert, worker);
+        deal_experts(gate.groups(), worker, [&](int64_t expert, Groups groups) {
+            hidden_product(gate, room.gate_x, room.gate_tiles, room.hidden_gate, expert, groups,
+                           worker);
             hidden_product(up, one ? room.gate_x : room.up_x, one ? room.gate_tiles : room.up_tiles,
-                           room.hidden_up, expert, worker);
+                           room.hidden_up, expert, groups, worker);
         });
         worker.barrier->wait();
         activate(worker);
         worker.barrier->wait();
-        clear(worker);
-        each_expert([&](int64_t expert) { down_product(expert, worker); });
+        // The experts add up in y, so its rows are dealt: nobody else touches those of a member.
+        worker.deal(down.groups(), [&](int64_t first, int64_t last) {
+            const Groups groups{first, last};
+            clear(groups);
+            each_expert([&](int64_t expert) { down_product(expert, groups, worker); });
+        });
     }
 
     // Counting sort of the choices that fall to experts held here.
@@ -173,6 +183,23 @@ struct MoeFfn {
             if (choices_of(e) > 0) each(e);
     }
 
+    // Calls each(expert, some of its groups) so that the groups of all experts are dealt to the
+    // team.
+    template <typename Each>
+    void deal_experts(int64_t groups, const Worker& worker, Each each) const {
+        int64_t chosen = 0;
+        each_expert([&](int64_t) { ++chosen; });
+        worker.deal(chosen * groups, [&](int64_t first, int64_t last) {
+            int64_t begin = 0;
+            each_expert([&](int64_t expert) {
+                const Groups some{std::max<int64_t>(0, first - begin),
+                                  std::min(groups, last - begin)};
+                begin += groups;
+                if (some.first < some.last) each(expert, some);
+            });
+        });
+    }
+
     // Puts a row in the place of a choice; the last choice of an expert clears the places behind
     // its own.
     void place(const TileForm& form, const float* row, int64_t choice, int64_t tiles,
@@ -203,12 +230,13 @@ struct MoeFfn {
                 place(form, x.row(at<const int32_t>(room.token)[i]), i, tiles, worker);
     }
 
-    // A product of all choices of an expert and this worker's groups of its rows, whose operand is
-    // in tiles where it has many and the matrix reads them. Else `rows` are its own.
-    void multiply_choices(const HeldMatrix& matrix, int64_t tiles, int64_t expert, Product rows,
-                          const Worker& worker) const {
+    // A product of all choices of an expert and some groups of its rows, whose operand is in tiles
+    // where it has many and the matrix reads them. Else `rows` are its own.
+    void multiply_choices(const HeldMatrix& matrix, int64_t tiles, int64_t expert, Groups groups,
+                          Product rows, const Worker& worker) const {
         rows.tokens = choices_of(expert);
-        worker.share(matrix.groups(), rows.first_group, rows.last_group);
+        rows.first_group = groups.first;
+        rows.last_group = groups.last;
         const TileForm form = tile_form(matrix, matrix.columns);
         if (!form || !reads_tiles(expert)) return multiply(matrix, site.isa, expert, rows, worker);
         rows.x = at<const uint8_t>(tiles) + at<const int32_t>(room.tile)[expert] * form.bytes();
@@ -218,10 +246,10 @@ struct MoeFfn {
 
     // gate or up.
     void hidden_product(const HeldMatrix& matrix, int64_t form, int64_t tiles, int64_t to,
-                        int64_t expert, const Worker& worker) const {
+                        int64_t expert, Groups groups, const Worker& worker) const {
         int64_t first = at<const int32_t>(room.offset)[expert], block = block_read_by(matrix);
         multiply_choices(
-            matrix, tiles, expert,
+            matrix, tiles, expert, groups,
             {.x = block ? at<const uint8_t>(form) : reinterpret_cast<const uint8_t*>(x.data),
              .x_stride = block ? q8_row(room.embd, block).bytes : x.stride * 4,
              .x_rows = at<const int32_t>(room.token) + first,
@@ -257,21 +285,18 @@ struct MoeFfn {
         }
     }
 
-    // This worker's groups of down's rows: nobody else touches those elements of y.
-    void clear(const Worker& worker) const {
-        int64_t first, last;
-        worker.share(down.groups(), first, last);
-        first *= down.lanes;
-        last = std::min(last * down.lanes, room.embd);
+    void clear(Groups groups) const {
+        const int64_t first = groups.first * down.lanes;
+        const int64_t last = std::min(groups.last * down.lanes, room.embd);
         for (int64_t t = 0; t < tokens(); ++t)
             std::fill(y.row(t) + first, y.row(t) + std::max(first, last), 0.0f);
     }
 
-    void down_product(int64_t expert, const Worker& worker) const {
+    void down_product(int64_t expert, Groups groups, const Worker& worker) const {
         int64_t first = at<const int32_t>(room.offset)[expert], block = block_read_by(down);
         int64_t stride = block ? q8_row(room.ffn, block).bytes : room.ffn * 4;
         multiply_choices(
-            down, room.hidden_tiles, expert,
+            down, room.hidden_tiles, expert, groups,
             {.x = at<const uint8_t>(block ? room.hidden : room.hidden_gate) + first * stride,
              .x_stride = stride,
              .y = y.data,
