@@ -61,7 +61,7 @@ TEST_P(EveryType, LinearOfOddRows) {
 TEST(Cpu, LinearOfManyColumnsAndTokens) {
     for (DType dtype : {DType::Q4_0, DType::Q6_K, DType::F16}) {
         SmallModel model;
-        Axis k = model.axis("k", 2304), n = model.axis("n", 37);
+        Axis k = model.axis("k", 4608), n = model.axis("n", 37);
         Tensor x = model.activation("x", {k});
         model.finish(linear(x, model.weight("w", dtype, {n}, {k})));
         expect_close(model, {test::random_step(0, 300)}, bound_of(dtype), unit_bound_of(dtype));
