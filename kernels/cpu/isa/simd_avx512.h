@@ -1,0 +1,165 @@
+// The words of simd.h for AVX-512 with VNNI. What a word means is said here.
+#pragma once
+
+#include <immintrin.h>
+
+#include <cstdint>
+#include <cstring>
+
+namespace tandem::kernels::cpu::TANDEM_ISA {
+
+inline constexpr int lanes = 16;
+// dot() multiplies unsigned codes by signed ones; signed codes are given this bias first.
+inline constexpr int signed_bias = 128;
+using I = __m512i;  // integers: 32-bit lanes, or 4 bytes per lane
+using F = __m512;   // floats
+
+inline I load(const uint8_t* p) { return _mm512_loadu_si512(p); }
+inline void store(uint8_t* p, I a) { _mm512_storeu_si512(p, a); }
+inline I load_u16(const uint8_t* p) {
+    return _mm512_cvtepu16_epi32(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)));
+}
+inline I load_u8(const uint8_t* p) {
+    return _mm512_cvtepu8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p)));
+}
+inline I load_s8(const uint8_t* p) {
+    return _mm512_cvtepi8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p)));
+}
+inline I splat(int32_t x) { return _mm512_set1_epi32(x); }
+inline I splat_bytes(int x) { return _mm512_set1_epi8(char(x)); }
+inline I splat_quad(const int8_t* p) {
+    int32_t quad;
+    std::memcpy(&quad, p, 4);
+    return _mm512_set1_epi32(quad);
+}
+inline I table16(const int8_t* p) {
+    return _mm512_broadcast_i32x4(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p)));
+}
+inline I bit_and(I a, I b) { return _mm512_and_si512(a, b); }
+inline I bit_or(I a, I b) { return _mm512_or_si512(a, b); }
+inline I bit_xor(I a, I b) { return _mm512_xor_si512(a, b); }
+inline I shift_right(I a, int bits) { return _mm512_srlv_epi32(a, _mm512_set1_epi32(bits)); }
+inline I shift_left(I a, int bits) { return _mm512_sllv_epi32(a, _mm512_set1_epi32(bits)); }
+inline I shift_right_signed(I a, int bits) { return _mm512_srav_epi32(a, _mm512_set1_epi32(bits)); }
+inline I add(I a, I b) { return _mm512_add_epi32(a, b); }
+inline I lookup(I table, I index) { return _mm512_shuffle_epi8(table, index); }
+// 4 bytes of a table, for each lane those with its number.
+inline I gather(const void* table, I index) { return _mm512_i32gather_epi32(index, table, 4); }
+// Byte b of every lane in all four bytes of the lane.
+inline I repeat_byte(I a, int b) {
+    return _mm512_shuffle_epi8(
+        a, _mm512_add_epi8(_mm512_set1_epi32(b * 0x01010101),
+                           _mm512_set4_epi32(0x0c0c0c0c, 0x08080808, 0x04040404, 0)));
+}
+// a with byte `from` of b in place of its byte `to`, in every lane.
+template <int from, int to>
+inline I put_byte(I a, I b) {
+    return _mm512_mask_shuffle_epi8(a, 0x1111111111111111ull << to, b,
+                                    _mm512_set4_epi32((12 + from) << 8 * to, (8 + from) << 8 * to,
+                                                      (4 + from) << 8 * to, from << 8 * to));
+}
+// The upper halves of a's and b's lanes side by side, a's in the lower half.
+inline I upper_halves(I a, I b) {
+    return _mm512_mask_shuffle_epi8(b, 0x3333333333333333ull, a,
+                                    _mm512_set4_epi32(0x0f0e, 0x0b0a, 0x0706, 0x0302));
+}
+// 16 halves and 16 more: one of each side by side in every lane.
+inline I pair_halves(I a) {
+    const I lane = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+    return _mm512_permutexvar_epi16(
+        _mm512_or_si512(lane, _mm512_slli_epi32(_mm512_add_epi32(lane, _mm512_set1_epi32(16)), 16)),
+        a);
+}
+// a | value in the bytes where `bytes` has one of `bits`.
+inline I or_where(I a, I bytes, I bits, int value) {
+    return _mm512_mask_or_epi32(
+        a, 0xffff, a,
+        _mm512_maskz_mov_epi8(_mm512_test_epi8_mask(bytes, bits), _mm512_set1_epi8(char(value))));
+}
+// -a in the bytes where `bytes` has one of `bits`.
+inline I negate_where(I a, I bytes, I bits) {
+    return _mm512_mask_sub_epi8(a, _mm512_test_epi8_mask(bytes, bits), _mm512_setzero_si512(), a);
+}
+inline I select_less(I a, I b, I yes, I no) {
+    return _mm512_mask_mov_epi32(no, _mm512_cmplt_epi32_mask(a, b), yes);
+}
+// sum + the products of a lane's 4 unsigned bytes with 4 signed ones.
+inline I dot(I sum, I codes, I quad) { return _mm512_dpbusd_epi32(sum, codes, quad); }
+inline I dot_signed(I sum, I biased, I quad) { return dot(sum, biased, quad); }
+// Signed bytes as dot_signed() wants them.
+inline I biased(I bytes) { return _mm512_xor_si512(bytes, _mm512_set1_epi8(char(0x80))); }
+
+inline F to_float(I a) { return _mm512_cvtepi32_ps(a); }
+inline F as_float(I a) { return _mm512_castsi512_ps(a); }
+inline I as_int(F a) { return _mm512_castps_si512(a); }
+inline F load_f32(const void* p) { return _mm512_loadu_ps(p); }
+inline F load_f16(const void* p) {
+    return _mm512_cvtph_ps(_mm256_loadu_si256(static_cast<const __m256i*>(p)));
+}
+// The f16 in the lower half of every lane.
+inline F float_of_half(I a) { return _mm512_cvtph_ps(_mm512_cvtepi32_epi16(a)); }
+inline F splat_f16(const void* p) {
+    int16_t half;
+    std::memcpy(&half, p, 2);
+    return _mm512_cvtph_ps(_mm256_set1_epi16(half));
+}
+inline F load_bf16(const void* p) {
+    return _mm512_castsi512_ps(_mm512_slli_epi32(
+        _mm512_cvtepu16_epi32(_mm256_loadu_si256(static_cast<const __m256i*>(p))), 16));
+}
+inline F zero() { return _mm512_setzero_ps(); }
+inline F splat(float x) { return _mm512_set1_ps(x); }
+inline F add(F a, F b) { return _mm512_add_ps(a, b); }
+inline F sub(F a, F b) { return _mm512_sub_ps(a, b); }
+inline F mul(F a, F b) { return _mm512_mul_ps(a, b); }
+inline F div(F a, F b) { return _mm512_div_ps(a, b); }
+inline F fma(F a, F b, F c) { return _mm512_fmadd_ps(a, b, c); }
+inline F max(F a, F b) { return _mm512_max_ps(a, b); }
+inline F min(F a, F b) { return _mm512_min_ps(a, b); }
+inline F abs(F a) { return _mm512_abs_ps(a); }
+inline I round_to_int(F a) { return _mm512_cvtps_epi32(a); }
+inline void store(float* p, F a) { _mm512_storeu_ps(p, a); }
+// To nearest, halves to even.
+inline void store_f16(uint8_t* p, F a) {
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(p),
+                        _mm512_cvtps_ph(a, _MM_FROUND_TO_NEAREST_INT));
+}
+inline void store_bf16(uint8_t* p, F a) {
+    I bits = _mm512_castps_si512(a), odd = bit_and(shift_right(bits, 16), splat(1));
+    I rounded = add(bits, add(odd, splat(0x7fff)));
+    I quiet = bit_or(bits, splat(0x400000));  // rounding could turn what is no number into one
+    rounded = _mm512_mask_mov_epi32(rounded, _mm512_cmp_ps_mask(a, a, _CMP_UNORD_Q), quiet);
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(p),
+                        _mm512_cvtepi32_epi16(shift_right(rounded, 16)));
+}
+inline void store_bytes(int8_t* p, I a) {
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(p), _mm512_cvtepi32_epi8(a));
+}
+// x where a >= limit, else 0
+inline F keep_from(F a, float limit, F x) {
+    return _mm512_maskz_mov_ps(_mm512_cmp_ps_mask(a, splat(limit), _CMP_GE_OQ), x);
+}
+inline float sum(F a) { return _mm512_reduce_add_ps(a); }
+inline int32_t sum(I a) { return _mm512_reduce_add_epi32(a); }
+inline I max(I a, I b) { return _mm512_max_epi32(a, b); }
+inline int32_t largest(I a) { return _mm512_reduce_max_epi32(a); }
+// Of blocks of `Size` lanes: the even ones of a, each followed by the one of b at the same place;
+// and the odd ones.
+template <int Size>
+inline F even_blocks(F a, F b) {
+    if constexpr (Size == 8) return _mm512_shuffle_f32x4(a, b, 0x44);
+    if constexpr (Size == 4) return _mm512_mask_shuffle_f32x4(a, 0xf0f0, b, b, 0xa0);
+    if constexpr (Size == 2)
+        return _mm512_castpd_ps(_mm512_unpacklo_pd(_mm512_castps_pd(a), _mm512_castps_pd(b)));
+    if constexpr (Size == 1) return _mm512_mask_moveldup_ps(a, 0xaaaa, b);
+}
+template <int Size>
+inline F odd_blocks(F a, F b) {
+    if constexpr (Size == 8) return _mm512_shuffle_f32x4(a, b, 0xee);
+    if constexpr (Size == 4) return _mm512_mask_shuffle_f32x4(b, 0x0f0f, a, a, 0xf5);
+    if constexpr (Size == 2)
+        return _mm512_castpd_ps(_mm512_unpackhi_pd(_mm512_castps_pd(a), _mm512_castps_pd(b)));
+    if constexpr (Size == 1) return _mm512_mask_movehdup_ps(b, 0x5555, a);
+}
+
+}  // namespace tandem::kernels::cpu::TANDEM_ISA
