@@ -2,7 +2,7 @@
 // hold their fields one after another, each interleaved over the rows (packing.cpp).
 #include "kernels/cpu/isa/fields.h"
 #include "kernels/cpu/isa/kernels.h"
-#include "kernels/cpu/isa/panel_amx.h"
+#include "kernels/cpu/isa/matrix_units.h"
 #include "kernels/cpu/isa/panel_dots.h"
 
 namespace tandem::kernels::cpu::TANDEM_ISA {

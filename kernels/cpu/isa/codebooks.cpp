@@ -4,7 +4,7 @@
 #include "gguf/quants/grids.h"
 #include "kernels/cpu/isa/fields.h"
 #include "kernels/cpu/isa/kernels.h"
-#include "kernels/cpu/isa/panel_amx.h"
+#include "kernels/cpu/isa/matrix_units.h"
 #include "kernels/cpu/isa/panel_dots.h"
 
 namespace tandem::kernels::cpu::TANDEM_ISA {

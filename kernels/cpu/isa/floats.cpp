@@ -1,7 +1,7 @@
 // Matrix kernels of the floating point types: one fused multiply-add per element and token. Packed
 // groups hold element k of all rows side by side.
 #include "kernels/cpu/isa/kernels.h"
-#include "kernels/cpu/isa/panel_amx.h"
+#include "kernels/cpu/isa/matrix_units.h"
 
 namespace tandem::kernels::cpu::TANDEM_ISA {
 

@@ -229,8 +229,9 @@ void multiply_units(const Product& product) {
     const Units units;
     const int64_t tiles = tiles_of(product.tokens);
     const int64_t group_bytes = product.columns / Type::block * Type::bytes * lanes;
-    int64_t block = cached_weights / group_bytes;
-    block = block < 1 ? 1 : block < most_unit_groups ? block : most_unit_groups;
+    int64_t block = most_unit_groups;  // that some tokens pass before the next do
+    if (tiles > most_tiles && block * group_bytes > cached_weights)
+        block = cached_weights / group_bytes > 1 ? cached_weights / group_bytes : 1;
     for (int64_t group = product.first_group; group < product.last_group; group += block) {
         const int64_t last =
             group + block < product.last_group ? group + block : product.last_group;
