@@ -15,6 +15,7 @@ std::span<const float> Session::evaluate(std::span<const int32_t> tokens) {
 }
 
 void Session::evaluate(std::span<const int32_t> tokens, const Rows& rows) {
+    logits_ = {};
     evaluate(tokens, Wanted::All, rows);
 }
 

@@ -63,7 +63,6 @@ struct Product {
     const int32_t* y_rows = nullptr;  // likewise
     // Null: y is set. Else y += weight of the token * result.
     const float* weights = nullptr;
-    bool add = false;            // y += result
     uint8_t* scratch = nullptr;  // product_scratch() bytes, aligned to 64, where x is in tiles
 };
 
@@ -75,11 +74,11 @@ struct Matrix {
     void (*multiply_units)(const Product& product) = nullptr;
 };
 // Room for two groups of at most 16 unpacked rows, bytes and scales of all columns, and for their
-// results; or for what matrix units unpack at a time and the sums of 64 tokens and some groups.
-inline constexpr int64_t most_unit_groups = 64;
+// results; or for what matrix units unpack at a time and the sums of some tokens and groups.
+inline constexpr int64_t most_unit_tokens = 64, most_unit_groups = 64;
 constexpr int64_t product_scratch(int64_t columns) {
     const int64_t tiles = 2 * (16 * columns + 2 * 64 * (columns / 16)) + (8 << 10);
-    const int64_t units = (4 << 10) + most_unit_groups * 64 * 16 * 4;
+    const int64_t units = (4 << 10) + most_unit_groups * most_unit_tokens * 16 * 4;
     return tiles > units ? tiles : units;
 }
 

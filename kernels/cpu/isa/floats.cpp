@@ -8,6 +8,18 @@ namespace tandem::kernels::cpu::TANDEM_ISA {
 namespace {
 
 #if defined(__AMX_BF16__)
+// Two numbers side by side in every lane, rounded to bf16.
+[[gnu::always_inline]] inline I pair_bf16(F even, F odd) {
+    const I half = splat(0x8000);
+    return bit_or(bit_and(add(as_int(odd), half), splat(int32_t(0xffff0000))),
+                  shift_right(add(as_int(even), half), 16));
+}
+// What pair_bf16() lost.
+[[gnu::always_inline]] inline I pair_rest(F even, F odd, I pair) {
+    return pair_bf16(sub(even, as_float(shift_left(pair, 16))),
+                     sub(odd, as_float(bit_and(pair, splat(int32_t(0xffff0000))))));
+}
+
 // Calls visit(offset in the step, even, odd) for each two columns of a group, with zeros up to a
 // multiple of 32.
 template <class Type, typename Visit>

@@ -145,10 +145,7 @@ inline void put(const Product& product, int64_t group, int64_t token, const F (&
         if (place != y)
             for (int64_t i = 0; i < count; ++i) present[i] = y[i];
         F value = results[t];
-        if (product.weights)
-            value = fma(value, splat(product.weights[token + t]), load_f32(place));
-        else if (product.add)
-            value = add(load_f32(place), value);
+        if (product.weights) value = fma(value, splat(product.weights[token + t]), load_f32(place));
         if (place == y) {
             store(y, value);
             continue;

@@ -55,22 +55,10 @@ class Units {
 };
 
 inline constexpr int64_t unit_tile = 1024;  // bytes of a tile of 32 elements
-inline constexpr int most_tiles = 4;        // of tokens at a time
+inline constexpr int most_tiles = most_unit_tokens / tile_tokens;
 // What stays in a second cache beside each other: the tokens' columns, and the weights that more
 // tokens will pass.
 inline constexpr int64_t cached_columns = 4096, cached_weights = 1 << 20;
-
-// Two numbers side by side in every lane, rounded to bf16.
-[[gnu::always_inline]] inline I pair_bf16(F even, F odd) {
-    const I half = splat(0x8000);
-    return bit_or(bit_and(add(as_int(odd), half), splat(int32_t(0xffff0000))),
-                  shift_right(add(as_int(even), half), 16));
-}
-// What pair_bf16() lost.
-[[gnu::always_inline]] inline I pair_rest(F even, F odd, I pair) {
-    return pair_bf16(sub(even, as_float(shift_left(pair, 16))),
-                     sub(odd, as_float(bit_and(pair, splat(int32_t(0xffff0000))))));
-}
 
 // Two numbers side by side in every lane, cut off to bf16: half the steps of rounding.
 [[gnu::always_inline]] inline I pair_cut(F even, F odd) {
@@ -175,7 +163,7 @@ template <int tiles>
 inline void put_sums(const Product& product, int64_t group, int64_t token, float* room) {
     const int64_t rest = product.tokens - token;
     const bool whole = rest >= tiles * tile_tokens && (group + 1) * lanes <= product.rows &&
-                       !product.y_rows && !product.weights && !product.add;
+                       !product.y_rows && !product.weights;
     float* y = whole ? product.y + token * product.y_stride + group * lanes : room;
     const int64_t stride = whole ? product.y_stride : lanes;
     each_of<tiles>([&]<int t>() { tile_store<t>(y + t * tile_tokens * stride, stride * 4); });

@@ -288,8 +288,7 @@ struct MoeFfn {
     void clear(Groups groups) const {
         const int64_t first = groups.first * down.lanes;
         const int64_t last = std::min(groups.last * down.lanes, room.embd);
-        for (int64_t t = 0; t < tokens(); ++t)
-            std::fill(y.row(t) + first, y.row(t) + std::max(first, last), 0.0f);
+        for (int64_t t = 0; t < tokens(); ++t) std::fill(y.row(t) + first, y.row(t) + last, 0.0f);
     }
 
     void down_product(int64_t expert, Groups groups, const Worker& worker) const {
