@@ -10,7 +10,9 @@ namespace tandem::kernels::cpu {
 // An activation in int8 blocks of `block` elements, one row per token. A row holds, at multiples of
 // 64 bytes: codes int8[columns]; scales f32[columns / block]; and sums of codes, which the offsets
 // of weight types multiply: i32 per 16, f32 per 16, i32 per 32, f32 per 32 elements. In blocks of
-// 32 the f32 sums are multiplied by the scale already.
+// 32 the f32 sums are multiplied by the scale already. In blocks of 256 the magnitudes of 16 codes
+// add up to at most most_magnitude, so that their products with 6-bit codes stay within 16 bits.
+inline constexpr int most_magnitude = 1023;
 struct Q8Row {
     int64_t scales = 0, sums16 = 0, real_sums16 = 0, sums32 = 0, real_sums32 = 0;  // byte offsets
     int64_t bytes = 0;
@@ -63,7 +65,7 @@ struct Product {
     const int32_t* y_rows = nullptr;  // likewise
     // Null: y is set. Else y += weight of the token * result.
     const float* weights = nullptr;
-    uint8_t* scratch = nullptr;  // product_scratch() bytes, aligned to 64, where x is in tiles
+    uint8_t* scratch = nullptr;  // product_scratch bytes, aligned to 64, where x is in tiles
 };
 
 struct Matrix {
@@ -73,14 +75,10 @@ struct Matrix {
     void (*multiply_tiles)(const Product& product) = nullptr;
     void (*multiply_units)(const Product& product) = nullptr;
 };
-// Room for two groups of at most 16 unpacked rows, bytes and scales of all columns, and for their
-// results; or for what matrix units unpack at a time and the sums of some tokens and groups.
-inline constexpr int64_t most_unit_tokens = 64, most_unit_groups = 64;
-constexpr int64_t product_scratch(int64_t columns) {
-    const int64_t tiles = 2 * (16 * columns + 2 * 64 * (columns / 16)) + (8 << 10);
-    const int64_t units = (4 << 10) + most_unit_groups * most_unit_tokens * 16 * 4;
-    return tiles > units ? tiles : units;
-}
+// Room for some groups of at most 16 rows that are unpacked at a time, and for their results of
+// some tiles of tokens; or for what matrix units unpack, and sums of some tokens and groups.
+inline constexpr int64_t most_cached_tiles = 32, most_unit_tokens = 64, most_unit_groups = 64;
+inline constexpr int64_t product_scratch = 320 << 10;
 
 // A cache of one kv head: rows of cells, the row of a position in cell position % cells.
 struct CacheHead {
@@ -183,6 +181,7 @@ using PlaceForUnits = void(const float* row, int64_t columns, int parts, uint8_t
 
 struct Isa {
     int lanes = 0;
+    int panel_groups = 0;  // that products of tiles take at a time: pieces are best made of so many
     // The matrix kernels of a type (gguf::DType); null where there are none.
     const Matrix* (*matrix)(int dtype) = nullptr;
     void (*quantize)(const float* x, int64_t columns, int64_t block, uint8_t* row) = nullptr;

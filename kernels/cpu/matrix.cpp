@@ -37,8 +37,8 @@ void HeldMatrix::row(int64_t matrix, int64_t row, float* values, const Worker& w
     gguf::decode_row(dtype, from, {values, size_t(columns)});
 }
 
-uint8_t* product_memory(int64_t columns, const Worker& worker) {
-    return reinterpret_cast<uint8_t*>(worker.scratch(product_scratch(columns) / 4));
+uint8_t* product_memory(const Worker& worker) {
+    return reinterpret_cast<uint8_t*>(worker.scratch(product_scratch / 4));
 }
 
 namespace {
@@ -55,7 +55,7 @@ void multiply_tiles(const HeldMatrix& held, const TileForm& form, int64_t matrix
                     const Worker& worker) {
     describe(held, matrix, product);
     product.x_stride = form.bytes();
-    product.scratch = product_memory(held.columns, worker);
+    product.scratch = product_memory(worker);
     const Matrix& kernel = *form.isa->matrix(int(held.dtype));
     (form.parts > 0 ? kernel.multiply_units : kernel.multiply_tiles)(product);
 }

@@ -23,7 +23,7 @@ struct HeldMatrix {
 HeldMatrix held_matrix(const Operand& operand, const Site& site, bool stacked);
 
 // Working memory for products whose operand is in tiles.
-uint8_t* product_memory(int64_t columns, const Worker& worker);
+uint8_t* product_memory(const Worker& worker);
 
 // The product of one matrix of the stack: by the variant's kernel where it is packed, else a
 // decoded row at a time with f32 rows of x. Fills in what `product` does not say of the matrix.

@@ -59,12 +59,32 @@ TEST_P(EveryType, LinearOfOddRows) {
 // More columns and tokens than are kept in a cache at once, a last group and a last tile that are
 // not full.
 TEST(Cpu, LinearOfManyColumnsAndTokens) {
-    for (DType dtype : {DType::Q4_0, DType::Q6_K, DType::F16}) {
+    for (DType dtype : {DType::Q4_0, DType::Q5_1, DType::Q3_K, DType::Q5_K, DType::Q6_K,
+                        DType::IQ4_XS, DType::F16}) {
         SmallModel model;
         Axis k = model.axis("k", 4608), n = model.axis("n", 37);
         Tensor x = model.activation("x", {k});
         model.finish(linear(x, model.weight("w", dtype, {n}, {k})));
         expect_close(model, {test::random_step(0, 300)}, bound_of(dtype), unit_bound_of(dtype));
+    }
+}
+
+// Where all numbers are as large as the largest, sums of their codes are the largest there are.
+TEST(Cpu, LinearOfOneMagnitude) {
+    for (DType dtype : {DType::Q4_0, DType::Q8_0, DType::Q2_K, DType::Q3_K, DType::Q4_K,
+                        DType::Q5_K, DType::Q6_K, DType::IQ4_XS}) {
+        SmallModel model;
+        Axis k = model.axis("k", 512), n = model.axis("n", 21);
+        std::vector<float> signs(512);
+        for (size_t i = 0; i < signs.size(); ++i) signs[i] = i * i % 7 < 3 ? -1.0f : 1.0f;
+        auto fill = [&](DType as) {
+            return [&, as](std::span<std::byte> row) { gguf::encode_row(as, signs, row.data()); };
+        };
+        Tensor table = model.weight("x", DType::F32, {model.axis("ids", SmallModel::ids)}, {k},
+                                    fill(DType::F32));
+        Tensor x = embed(table, model.graph.input("ids"));
+        model.finish(linear(x, model.weight("w", dtype, {n}, {k}, fill(dtype))));
+        expect_close(model, {test::random_step(0, 70), test::random_step(70, 1)}, bound_of(dtype));
     }
 }
 

@@ -27,8 +27,8 @@ struct SixBits {
 };
 
 struct Q2_K {
-    using Scales = ScaleMin16;
-    static constexpr int block = 256, bytes = 84, zero = 0;
+    using Scales = WholeScales<true, true>;
+    static constexpr int block = 256, bytes = 84, zero = 0, levels = 4;
     static constexpr bool is_signed = false;
     // scales u8[16], codes 2 bits [64], d, dmin
     template <typename Visit>
@@ -41,12 +41,12 @@ struct Q2_K {
             for (int v = 0; v < 8; ++v)
                 codes[v] =
                     bit_and(shift_right(dword(q, 8 * (g / 4) + v), 2 * (g % 4)), splat_bytes(3));
-            ScaleMin16 s;
+            Scales s{d, dmin};
             for (int h = 0; h < 2; ++h) {
                 int j = 2 * g + h;
                 I both = dword(p, j / 4);
-                s.scale[h] = mul(d, to_float(field(both, 8 * (j % 4), 4)));
-                s.min[h] = mul(dmin, to_float(field(both, 8 * (j % 4) + 4, 4)));
+                s.scales[h] = field(both, 8 * (j % 4), 4);
+                s.mins[h] = field(both, 8 * (j % 4) + 4, 4);
             }
             visit(g, codes, s);
         }
@@ -54,8 +54,8 @@ struct Q2_K {
 };
 
 struct Q3_K {
-    using Scales = Scale16;
-    static constexpr int block = 256, bytes = 110, zero = 4;
+    using Scales = WholeScales<true, false>;
+    static constexpr int block = 256, bytes = 110, zero = 4, levels = 8;
     static constexpr bool is_signed = false;
     // high bits [32], codes 2 bits [64], scales 6 bits [12], d
     template <typename Visit>
@@ -71,13 +71,12 @@ struct Q3_K {
                 I high = bit_and(shift_right(dword(p, v), g), splat_bytes(1));
                 codes[v] = bit_or(low, shift_left(high, 2));
             }
-            Scale16 s;
+            Scales s{d};
             for (int h = 0; h < 2; ++h) {
                 int j = 2 * g + h;
                 I low = field(dword(scales, j % 8 / 4), 8 * (j % 4) + 4 * (j / 8), 4);
                 I high = field(dword(scales, 2), 8 * (j % 4) + 2 * (j / 4), 2);
-                I scale = add(bit_or(low, shift_left(high, 4)), splat(-32));
-                s.scale[h] = mul(d, to_float(scale));
+                s.scales[h] = add(bit_or(low, shift_left(high, 4)), splat(-32));
             }
             visit(g, codes, s);
         }
@@ -85,8 +84,8 @@ struct Q3_K {
 };
 
 struct Q4_K {
-    using Scales = ScaleMin;
-    static constexpr int block = 256, bytes = 144, zero = 0;
+    using Scales = WholeScales<false, true>;
+    static constexpr int block = 256, bytes = 144, zero = 0, levels = 16;
     static constexpr bool is_signed = false;
     // d, dmin, scales and minima [12], codes 4 bits [128]
     template <typename Visit>
@@ -100,15 +99,14 @@ struct Q4_K {
             for (int v = 0; v < 8; ++v)
                 codes[v] =
                     bit_and(shift_right(dword(q, 8 * (g / 2) + v), 4 * (g % 2)), splat_bytes(15));
-            visit(g, codes,
-                  ScaleMin{mul(d, to_float(packed.scale(g))), mul(dmin, to_float(packed.min(g)))});
+            visit(g, codes, Scales{d, dmin, {packed.scale(g)}, {packed.min(g)}});
         }
     }
 };
 
 struct Q5_K {
-    using Scales = ScaleMin;
-    static constexpr int block = 256, bytes = 176, zero = 0;
+    using Scales = WholeScales<false, true>;
+    static constexpr int block = 256, bytes = 176, zero = 0, levels = 32;
     static constexpr bool is_signed = false;
     // d, dmin, scales and minima [12], high bits [32], codes 4 bits [128]
     template <typename Visit>
@@ -125,15 +123,14 @@ struct Q5_K {
                 I fifth = bit_and(shift_right(dword(high, v), g), splat_bytes(1));
                 codes[v] = bit_or(low, shift_left(fifth, 4));
             }
-            visit(g, codes,
-                  ScaleMin{mul(d, to_float(packed.scale(g))), mul(dmin, to_float(packed.min(g)))});
+            visit(g, codes, Scales{d, dmin, {packed.scale(g)}, {packed.min(g)}});
         }
     }
 };
 
 struct Q6_K {
-    using Scales = Scale16;
-    static constexpr int block = 256, bytes = 210, zero = 32;
+    using Scales = WholeScales<true, false>;
+    static constexpr int block = 256, bytes = 210, zero = 32, levels = 64;
     static constexpr bool is_signed = false;
     // low 4 bits [128], high 2 bits [64], scales s8[16], d
     template <typename Visit>
@@ -150,12 +147,11 @@ struct Q6_K {
                 I top = bit_and(shift_right(dword(high, 8 * half + v), 2 * r), splat_bytes(3));
                 codes[v] = bit_or(low, shift_left(top, 4));
             }
-            Scale16 s;
+            Scales s{d};
             for (int h = 0; h < 2; ++h) {
                 int j = 2 * g + h;
-                I scale =
+                s.scales[h] =
                     shift_right_signed(shift_left(dword(scales, j / 4), 24 - 8 * (j % 4)), 24);
-                s.scale[h] = mul(d, to_float(scale));
             }
             visit(g, codes, s);
         }

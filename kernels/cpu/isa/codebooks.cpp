@@ -69,7 +69,7 @@ struct IQ2_XXS {
 [[gnu::always_inline]] inline Scale16 scales_of_16(const uint8_t* p, F d, int g) {
     Scale16 s;
     for (int h = 0; h < 2; ++h)
-        s.scale[h] = scale_of(d, field(dword(p, g / 4), 8 * (g % 4) + 4 * h, 4), 0.25f);
+        s.scales[h] = scale_of(d, field(dword(p, g / 4), 8 * (g % 4) + 4 * h, 4), 0.25f);
     return s;
 }
 
@@ -226,7 +226,7 @@ struct IQ1_M : Shifted {
             Scale16 s;
             for (int h = 0; h < 2; ++h) {
                 const int j = 2 * g + h;
-                s.scale[h] =
+                s.scales[h] =
                     scale(d, field(dword(scales, j / 8), 16 * (j / 4 % 2) + 3 * (j % 4), 3));
             }
             visit(g, codes, s);

@@ -1,6 +1,7 @@
 // The table of one variant.
 #include "gguf/dtype.h"
 #include "kernels/cpu/isa/kernels.h"
+#include "kernels/cpu/isa/panel.h"
 #include "kernels/cpu/isa/simd.h"
 
 namespace tandem::kernels::cpu::TANDEM_ISA {
@@ -66,6 +67,7 @@ const Matrix* matrix(int dtype) {
 
 const Isa& isa() {
     static const Isa table{.lanes = lanes,
+                           .panel_groups = panel_groups,
                            .matrix = matrix,
                            .quantize = quantize,
                            .place = place,

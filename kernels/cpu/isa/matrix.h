@@ -13,12 +13,13 @@
 //     block       elements of a block, and of the activation's blocks (32 or 256)
 //     bytes       of a packed block of one row
 //     zero        what a code of 0.0 is; 0 for types with a minimum of their own
+//     levels      codes are below this; of types with whole scales
 //     is_signed   codes went through biased()
 //     Scales      of each group: how results become values
 //     groups(p, visit)   calls visit(group, codes[8], Scales) for each 32 elements of a block
 //
-// Of Scales, those with `per16` have two per group, those with `has_min` add -minimum * sum of the
-// activation.
+// Of Scales, those with `per16` have two per group, those with `has_min` add minimum * sum of the
+// activation, and those that are `whole` are whole numbers times one number of a block.
 #pragma once
 
 #include <type_traits>
@@ -29,21 +30,28 @@
 
 namespace tandem::kernels::cpu::TANDEM_ISA {
 
-struct Scale {
-    static constexpr bool per16 = false, has_min = false;
-    F scale;
+template <bool per16_, bool has_min_>
+struct FloatScales {
+    static constexpr bool per16 = per16_, has_min = has_min_, whole = false;
+    static constexpr int count = per16 ? 2 : 1;
+    F scales[count], mins[count];
+
+    F scale(int h) const { return scales[h]; }
+    F min(int h) const { return mins[h]; }
 };
-struct ScaleMin {
-    static constexpr bool per16 = false, has_min = true;
-    F scale, min;
-};
-struct Scale16 {
-    static constexpr bool per16 = true, has_min = false;
-    F scale[2];
-};
-struct ScaleMin16 {
-    static constexpr bool per16 = true, has_min = true;
-    F scale[2], min[2];
+using Scale = FloatScales<false, false>;
+using ScaleMin = FloatScales<false, true>;
+using Scale16 = FloatScales<true, false>;
+
+template <bool per16_, bool has_min_>
+struct WholeScales {
+    static constexpr bool per16 = per16_, has_min = has_min_, whole = true;
+    static constexpr int count = per16 ? 2 : 1;
+    F unit, min_unit;  // the same in all of a block
+    I scales[count], mins[count];
+
+    F scale(int h) const { return mul(unit, to_float(scales[h])); }
+    F min(int h) const { return mul(min_unit, to_float(mins[h])); }
 };
 
 // Asks for as much as 32 elements of all rows take.
@@ -100,29 +108,20 @@ inline void tile(const uint8_t* weights, int64_t columns, const uint8_t* const (
             };
             F(&total)[T] = wide ? part : y;
             I product[T];
-            if constexpr (S::per16) {
-                for (int h = 0; h < 2; ++h) {
-                    for (int t = 0; t < T; ++t)
-                        product[t] =
-                            splat(zero_code ? -zero_code * sum_at(t, row.sums16, 2 * at + h) : 0);
-                    dot_quads<Type, 4>(codes, 4 * h, a, product);
-                    for (int t = 0; t < T; ++t) {
-                        total[t] = fma(to_float(product[t]), s.scale[h], total[t]);
-                        if constexpr (S::has_min)
-                            total[t] =
-                                fma(s.min[h], real_at(t, row.real_sums16, 2 * at + h), total[t]);
-                    }
-                }
-            } else {
+            constexpr int quads = 8 / S::count;
+            const int64_t sums = S::per16 ? row.sums16 : row.sums32;
+            const int64_t real_sums = S::per16 ? row.real_sums16 : row.real_sums32;
+            for (int h = 0; h < S::count; ++h) {
+                const int64_t n = S::count * at + h;
                 for (int t = 0; t < T; ++t)
-                    product[t] = splat(zero_code ? -zero_code * sum_at(t, row.sums32, at) : 0);
-                dot_quads<Type, 8>(codes, 0, a, product);
+                    product[t] = splat(zero_code ? -zero_code * sum_at(t, sums, n) : 0);
+                dot_quads<Type, quads>(codes, quads * h, a, product);
                 for (int t = 0; t < T; ++t) {
-                    F scale = s.scale;
+                    F scale = s.scale(h);
                     if constexpr (!wide) scale = mul(scale, real_at(t, row.scales, at));
                     total[t] = fma(to_float(product[t]), scale, total[t]);
                     if constexpr (S::has_min)
-                        total[t] = fma(s.min, real_at(t, row.real_sums32, at), total[t]);
+                        total[t] = fma(s.min(h), real_at(t, real_sums, n), total[t]);
                 }
             }
         });

@@ -56,6 +56,7 @@ class Units {
 
 inline constexpr int64_t unit_tile = 1024;  // bytes of a tile of 32 elements
 inline constexpr int most_tiles = most_unit_tokens / tile_tokens;
+static_assert(4 * unit_tile + most_unit_groups * most_unit_tokens * lanes * 4 <= product_scratch);
 // What stays in a second cache beside each other: the tokens' columns, and the weights that more
 // tokens will pass.
 inline constexpr int64_t cached_columns = 4096, cached_weights = 1 << 20;
@@ -74,20 +75,14 @@ inline constexpr float before_cut = 1 + 0.72f / 256;
 template <class Type, class S>
 [[gnu::always_inline]] inline void unpack_step(const I (&codes)[8], const S& s, uint8_t* to) {
     constexpr int zero_code = Type::zero + (Type::is_signed ? signed_bias : 0);
-    constexpr int byte = Type::is_signed ? 1 : 2, halves = S::per16 ? 2 : 1;
+    constexpr int byte = Type::is_signed ? 1 : 2, quads = 8 / S::count;
     constexpr float base_value = Type::is_signed ? 32768 : 128;
     const I base = as_int(splat(base_value));
-    for (int h = 0; h < halves; ++h) {
-        F scale, min = zero();
-        if constexpr (S::per16)
-            scale = s.scale[h];
-        else
-            scale = s.scale;
-        if constexpr (S::has_min && S::per16) min = s.min[h];
-        if constexpr (S::has_min && !S::per16) min = s.min;
-        scale = mul(scale, splat(before_cut));
-        const F shift = fma(scale, splat(-(base_value + zero_code)), mul(min, splat(before_cut)));
-        for (int j = h * 8 / halves; j < (h + 1) * 8 / halves; ++j) {
+    for (int h = 0; h < S::count; ++h) {
+        const F scale = mul(s.scale(h), splat(before_cut));
+        F shift = mul(scale, splat(-(base_value + zero_code)));
+        if constexpr (S::has_min) shift = fma(s.min(h), splat(before_cut), shift);
+        for (int j = h * quads; j < (h + 1) * quads; ++j) {
             auto weight = [&]<int b>() {
                 return fma(as_float(put_byte<b, byte>(base, codes[j])), scale, shift);
             };

@@ -1,41 +1,44 @@
-// Products with many tokens: a group of rows is unpacked once, to bytes and scales that lie in a
-// near cache while all tokens pass. What a type is ends here: the tiles know four kinds of scales.
+// Products with many tokens: some groups of rows are unpacked, a piece of the columns at a time, to
+// bytes and scales that lie in the nearest cache while all tokens pass.
 //
 //     panel      codes [columns / 32][8 quads][lanes][4], scales and minima [columns / 32][lanes],
-//                or [columns / 16][lanes] where a type has scales per 16 elements
+//                or [columns / 16][lanes] where a type has scales per 16 elements, and their units
+//                [columns / 256][lanes] where they are whole
 //     tokens     Q8Tiles, 16 at a time
-//     results    f32 [16 tokens][lanes]
+//     results    f32 [groups][16 tokens][lanes]
 #pragma once
 
 #include "kernels/cpu/isa/matrix.h"
 
 namespace tandem::kernels::cpu::TANDEM_ISA {
 
+// Groups that meet a token together, and columns of a panel.
+inline constexpr int panel_groups = lanes == 16 ? 3 : 2;
+inline constexpr int64_t panel_columns = 256;
+
 struct Panel {
-    uint8_t* codes = nullptr;
-    float *scales = nullptr, *mins = nullptr;
+    alignas(64) uint8_t codes[panel_columns * lanes];
+    alignas(64) float scales[panel_columns / 16 * lanes], mins[panel_columns / 16 * lanes];
+    alignas(64) float units[panel_columns / 256 * lanes];
+};
 
-    static constexpr int64_t bytes(int64_t columns) {
-        return lanes * columns + 2 * 4 * lanes * (columns / 16);
+// What codes are counted from. Sums of products with whole scales have 16 bits: where they would
+// not fit, codes with a minimum are counted from their middle and the minimum is moved.
+template <class Type>
+constexpr int panel_zero() {
+    if constexpr (!Type::Scales::whole) {
+        return Type::zero + (Type::is_signed ? signed_bias : 0);
+    } else {
+        constexpr int most = most_magnitude * 2 / Type::Scales::count;
+        constexpr bool fits = (Type::levels - 1) * most < 1 << 15;
+        constexpr int zero = fits || !Type::Scales::has_min ? Type::zero : Type::levels / 2;
+        static_assert(fits || (zero >= Type::levels - zero && zero * most < 1 << 15));
+        return zero;
     }
-    Panel(uint8_t* memory, int64_t columns)
-        : codes(memory),
-          scales(reinterpret_cast<float*>(memory + lanes * columns)),
-          mins(scales + lanes * (columns / 16)) {}
-};
-
-// What the tiles must know of a type.
-template <int block_, bool per16, bool has_min_, bool is_signed_>
-struct Kind {
-    static constexpr int block = block_;
-    static constexpr int halves = per16 ? 2 : 1;  // scales per 32 elements
-    static constexpr bool has_min = has_min_, is_signed = is_signed_;
-};
-template <class Type>
-using KindOf = Kind<Type::block, Type::Scales::per16, Type::Scales::has_min, Type::is_signed>;
+}
 
 template <class Type>
-inline void unpack_group(const uint8_t* weights, int64_t columns, const Panel& panel) {
+inline void unpack_group(const uint8_t* weights, int64_t columns, Panel& panel) {
     for (int64_t b = 0; b < columns / Type::block; ++b) {
         const uint8_t* p = weights + b * Type::bytes * lanes;
         for (int line = 0; line < Type::bytes * lanes; line += 64) prefetch_line(p + line);
@@ -44,34 +47,41 @@ inline void unpack_group(const uint8_t* weights, int64_t columns, const Panel& p
             const int64_t at = b * (Type::block / 32) + g;
             uint8_t* to = panel.codes + at * 32 * lanes;
             for (int j = 0; j < 8; ++j) store(to + 4 * lanes * j, codes[j]);
-            if constexpr (S::per16) {
-                for (int h = 0; h < 2; ++h) {
-                    store(panel.scales + (2 * at + h) * lanes, s.scale[h]);
-                    if constexpr (S::has_min) store(panel.mins + (2 * at + h) * lanes, s.min[h]);
-                }
-            } else {
-                store(panel.scales + at * lanes, s.scale);
-                if constexpr (S::has_min) store(panel.mins + at * lanes, s.min);
+            for (int h = 0; h < S::count; ++h) {
+                const int64_t n = (S::count * at + h) * lanes;
+                if constexpr (S::whole)
+                    store(panel.scales + n, as_float(bit_and(s.scales[h], splat(0xffff))));
+                else
+                    store(panel.scales + n, s.scale(h));
+                constexpr int moved = panel_zero<Type>() - Type::zero;
+                if constexpr (S::has_min && S::whole && moved > 0)
+                    store(panel.mins + n, fma(s.scale(h), splat(float(moved)), s.min(h)));
+                else if constexpr (S::has_min)
+                    store(panel.mins + n, s.min(h));
             }
+            if constexpr (S::whole)
+                if (g == 0) store(panel.units + b * lanes, s.unit);
         });
     }
 }
 
-// A Q8Tile with the sums that a kind of product needs.
+// Columns of a Q8Tile with the sums that a type needs.
 struct TokenTile {
-    const uint8_t* codes = nullptr;  // [columns / 32][16][32]
+    const int8_t* codes = nullptr;  // [columns / 32][16][32]
     const float *scales = nullptr, *real_sums = nullptr;
-    const int32_t* sums = nullptr;
+    const int32_t *sums = nullptr, *offsets = nullptr;  // offsets: what sums of products begin with
 
-    template <class Kind>
-    static TokenTile of(const uint8_t* tile, int64_t columns) {
-        const Q8Row at = q8_tile(columns, Kind::block);
-        const int64_t sums = Kind::halves == 2 ? at.sums16 : at.sums32;
-        const int64_t real_sums = Kind::halves == 2 ? at.real_sums16 : at.real_sums32;
-        return {.codes = tile,
-                .scales = reinterpret_cast<const float*>(tile + at.scales),
-                .real_sums = reinterpret_cast<const float*>(tile + real_sums),
-                .sums = reinterpret_cast<const int32_t*>(tile + sums)};
+    template <class Type>
+    static TokenTile of(const uint8_t* tile, int64_t columns, int64_t first) {
+        const Q8Row at = q8_tile(columns, Type::block);
+        constexpr bool per16 = Type::Scales::per16;
+        const int64_t n = first / 32 * Type::Scales::count * tile_tokens;
+        auto reals = [&](int64_t offset) { return reinterpret_cast<const float*>(tile + offset); };
+        auto* sums = reinterpret_cast<const int32_t*>(tile + (per16 ? at.sums16 : at.sums32));
+        return {.codes = reinterpret_cast<const int8_t*>(tile) + first * tile_tokens,
+                .scales = reals(at.scales) + first / Type::block * tile_tokens,
+                .real_sums = reals(per16 ? at.real_sums16 : at.real_sums32) + n,
+                .sums = sums + n};
     }
 };
 

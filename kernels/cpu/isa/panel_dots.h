@@ -1,111 +1,181 @@
-// Products with many tokens by dot products of quads, in tiles of two groups of rows by a few
-// tokens: a token's quad, once in a register, meets two vectors of weights, and a vector of weights
-// all the tokens. Sums of integers stay in registers, results in the nearest cache.
+// Products with many tokens by dot products of quads, in tiles of a few groups of rows by a few
+// tokens: a token's quad, once in a register, meets a vector of weights of each group, and a vector
+// of weights all the tokens. Sums of integers of 16 or 32 columns stay in registers, what they add
+// up to too, for the columns of a panel.
+//
+// Where scales are whole numbers, a sum of integers has 16 bits and one instruction adds its
+// product with them to an integer of the block; else it becomes a float on the way.
 #pragma once
 
 #include "kernels/cpu/isa/panel.h"
 
 namespace tandem::kernels::cpu::TANDEM_ISA {
 
-inline constexpr int panel_groups = 2;
+inline constexpr int panel_tokens = 4;                   // of a tile
+inline constexpr int64_t results = tile_tokens * lanes;  // of a group and 16 tokens
+inline constexpr int64_t most_results = panel_groups * results;
 
-template <class Kind, int T>
-inline void multiply_some(const Panel (&w)[panel_groups], int zero_code, const TokenTile& x,
-                          int first, int64_t columns, float* const (&y)[panel_groups]) {
-    constexpr bool wide = Kind::block == 256;
-    constexpr int quads = 8 / Kind::halves;
-    alignas(64) float part[panel_groups][T * lanes];
-    auto clear = [](float* row) {
-        for (int t = 0; t < T; ++t) store(row + t * lanes, zero());
-    };
-    for (float* group : y) clear(group + first * lanes);
-    for (int64_t b = 0; b < columns / Kind::block; ++b) {
-        const float* token_scales = x.scales + b * tile_tokens + first;
-        if constexpr (wide)
-            for (float* group : part) clear(group);
-        for (int64_t n = b * (Kind::block / 32) * Kind::halves;
-             n < (b + 1) * (Kind::block / 32) * Kind::halves; ++n) {
-            const int64_t quad = n * quads;  // the first of the row
-            const uint8_t* codes =
-                x.codes + quad / 8 * 32 * tile_tokens + 32 * first + 4 * (quad % 8);
-            const int32_t* token_sums = x.sums + n * tile_tokens + first;
-            I sums[panel_groups][T];
+// A pointer of which the compiler knows nothing: results stay behind it, where it would rather give
+// them the registers that sums of integers need.
+template <typename Value>
+[[gnu::always_inline]] inline Value* opaque(Value* pointer) {
+    asm("" : "+r"(pointer));
+    return pointer;
+}
+
+// Sums of products of a panel's quads [first, first + count) with some tokens.
+template <class Type, int count>
+[[gnu::always_inline]] inline void multiply_quads(const Panel (&panels)[panel_groups],
+                                                  int64_t first, const int8_t* tokens,
+                                                  I (&sums)[panel_groups][panel_tokens]) {
+    const uint8_t* codes = opaque(panels[0].codes + first * 4 * lanes);
 #pragma GCC unroll 8
-            for (int t = 0; t < T; ++t) sums[0][t] = sums[1][t] = splat(-zero_code * token_sums[t]);
-#pragma GCC unroll 8
-            for (int j = 0; j < quads; ++j) {
-                const I rows[panel_groups] = {load(w[0].codes + (quad + j) * 4 * lanes),
-                                              load(w[1].codes + (quad + j) * 4 * lanes)};
-#pragma GCC unroll 8
-                for (int t = 0; t < T; ++t) {
-                    const I a = splat_quad(reinterpret_cast<const int8_t*>(codes) + 32 * t + 4 * j);
-                    for (int g = 0; g < panel_groups; ++g)
-                        sums[g][t] = Kind::is_signed ? dot_signed(sums[g][t], rows[g], a)
-                                                     : dot(sums[g][t], rows[g], a);
-                }
-            }
-            for (int g = 0; g < panel_groups; ++g) {
-                const F scale = load_f32(w[g].scales + n * lanes);
-                float* totals = wide ? part[g] : y[g] + first * lanes;
-#pragma GCC unroll 8
-                for (int t = 0; t < T; ++t) {
-                    F total = load_f32(totals + t * lanes);
-                    total = fma(to_float(sums[g][t]),
-                                wide ? scale : mul(scale, splat(token_scales[t])), total);
-                    if constexpr (Kind::has_min)
-                        total = fma(load_f32(w[g].mins + n * lanes),
-                                    splat(x.real_sums[n * tile_tokens + first + t]), total);
-                    store(totals + t * lanes, total);
-                }
-            }
-        }
-        if constexpr (wide)
+    for (int j = 0; j < count; ++j) {
+        I rows[panel_groups];
+        for (int g = 0; g < panel_groups; ++g)
+            rows[g] = load(codes + g * sizeof(Panel) + j * 4 * lanes);
+        for (int t = 0; t < panel_tokens; ++t) {
+            const I quad = splat_quad(tokens + 32 * t + 4 * j);
             for (int g = 0; g < panel_groups; ++g)
-                for (int t = 0; t < T; ++t) {
-                    float* total = y[g] + (first + t) * lanes;
-                    store(total, fma(load_f32(part[g] + t * lanes), splat(token_scales[t]),
-                                     load_f32(total)));
-                }
+                sums[g][t] = Type::is_signed ? dot_signed(sums[g][t], rows[g], quad)
+                                             : dot(sums[g][t], rows[g], quad);
+        }
     }
 }
 
-// Tokens whose tiles fit into a middle cache beside the panels.
+// Calls visit(group, token) for all of a tile, unrolled.
+template <typename Visit>
+[[gnu::always_inline]] inline void each_result(Visit visit) {
+#pragma GCC unroll 8
+    for (int g = 0; g < panel_groups; ++g)
+#pragma GCC unroll 8
+        for (int t = 0; t < panel_tokens; ++t) visit(g, t);
+}
+
+// Adds the products of the panels' columns and some tokens, from `first` on, to y.
+template <class Type>
+inline void multiply_some(const Panel (&panels)[panel_groups], const TokenTile& x, int64_t first,
+                          int64_t columns, float* y) {
+    using S = typename Type::Scales;
+    constexpr bool wide = Type::block == 256;
+    constexpr int quads = 8 / S::count, parts = Type::block / 32 * S::count;
+    constexpr int zero_code = panel_zero<Type>();
+    y += first * lanes;
+    auto result = [&](int g, int t) { return y + g * results + t * lanes; };
+    F totals[panel_groups][panel_tokens];
+    I whole[panel_groups][panel_tokens];
+    if constexpr (!wide) each_result([&](int g, int t) { totals[g][t] = load_f32(result(g, t)); });
+    for (int64_t b = 0; b < columns / Type::block; ++b) {
+        each_result([&](int g, int t) {
+            if constexpr (wide) totals[g][t] = zero();
+            if constexpr (S::whole) whole[g][t] = splat(0);
+        });
+        const float* token_scales = opaque(x.scales + b * tile_tokens + first);
+        for (int64_t n = b * parts; n < (b + 1) * parts; ++n) {
+            const int64_t quad = n * quads, at = n * tile_tokens + first;
+            const int32_t* offsets = opaque(x.offsets + at);
+            const float* real_sums = opaque(x.real_sums + at);
+            I sums[panel_groups][panel_tokens];
+            each_result([&](int g, int t) { sums[g][t] = splat(zero_code ? offsets[t] : 0); });
+            multiply_quads<Type, quads>(
+                panels, quad,
+                opaque(x.codes + quad / 8 * 32 * tile_tokens + 32 * first + 4 * (quad % 8)), sums);
+            const Panel* panel = opaque(panels);
+#pragma GCC unroll 8
+            for (int g = 0; g < panel_groups; ++g) {
+                const F scale = load_f32(panel[g].scales + n * lanes);
+#pragma GCC unroll 8
+                for (int t = 0; t < panel_tokens; ++t) {
+                    F& total = totals[g][t];
+                    if constexpr (S::whole)
+                        whole[g][t] = add_low(whole[g][t], sums[g][t], as_int(scale));
+                    else if constexpr (wide)
+                        total = fma(to_float(sums[g][t]), scale, total);
+                    else
+                        total =
+                            fma(to_float(sums[g][t]), mul(scale, splat(token_scales[t])), total);
+                    if constexpr (S::has_min && !S::whole)
+                        total =
+                            fma(load_f32(panel[g].mins + n * lanes), splat(real_sums[t]), total);
+                }
+            }
+        }
+        if constexpr (S::whole) {
+            each_result([&](int g, int t) {
+                totals[g][t] = mul(to_float(whole[g][t]), load_f32(panels[g].units + b * lanes));
+            });
+            for (int64_t n = b * parts; S::has_min && n < (b + 1) * parts; ++n)
+                each_result([&](int g, int t) {
+                    const F sum = splat(x.real_sums[n * tile_tokens + first + t]);
+                    totals[g][t] = fma(load_f32(panels[g].mins + n * lanes), sum, totals[g][t]);
+                });
+        }
+        if constexpr (wide)
+            each_result([&](int g, int t) {
+                store(result(g, t),
+                      fma(totals[g][t], splat(token_scales[t]), load_f32(result(g, t))));
+            });
+    }
+    if constexpr (!wide) each_result([&](int g, int t) { store(result(g, t), totals[g][t]); });
+}
+
+// The same of all tokens of a tile.
+template <class Type>
+inline void multiply_tile(const Panel (&panels)[panel_groups], TokenTile x, int64_t columns,
+                          int64_t tokens, float* y) {
+    constexpr int zero_code = panel_zero<Type>(), count = Type::Scales::count;
+    alignas(64) int32_t offsets[panel_columns / 32 * count * tile_tokens];
+    for (int64_t i = 0; zero_code && i < columns / 32 * count * tile_tokens; ++i)
+        offsets[i] = -zero_code * x.sums[i];
+    x.offsets = offsets;
+    for (int64_t first = 0; first < tokens; first += panel_tokens)
+        multiply_some<Type>(panels, x, first, columns, y);
+}
+
+// Tiles whose codes fit into a middle cache beside their results; at most most_cached_tiles.
 inline constexpr int64_t cached_bytes = 1 << 20;
+static_assert(sizeof(Panel) * panel_groups + most_cached_tiles * most_results * 4 <=
+              product_scratch);
 
 template <class Type>
 void multiply_tiles(const Product& product) {
-    using Kind = KindOf<Type>;
-    constexpr int zero_code = Type::zero + (Type::is_signed ? signed_bias : 0);
-    constexpr int64_t results = tile_tokens * lanes;
-    constexpr int T = lanes == 16 ? 8 : 4;
-    const int64_t columns = product.columns;
+    const int64_t columns = product.columns, tiles = tiles_of(product.tokens);
     const int64_t group_bytes = columns / Type::block * Type::bytes * lanes;
-    uint8_t* room = product.scratch;
-    float* const y[panel_groups] = {reinterpret_cast<float*>(room),
-                                    reinterpret_cast<float*>(room) + results};
-    room += panel_groups * 4 * results;
-    const Panel panels[panel_groups] = {Panel(room, columns),
-                                        Panel(room + Panel::bytes(columns), columns)};
-    const int64_t tiles = tiles_of(product.tokens);
-    const int64_t cached = cached_bytes / (tile_tokens * columns);
-    const int64_t tile_block = cached > 1 ? cached : 1;
+    auto& panels = *reinterpret_cast<Panel(*)[panel_groups]>(product.scratch);
+    float* const y = reinterpret_cast<float*>(product.scratch + sizeof panels);
+    int64_t tile_block = cached_bytes / (tile_tokens * columns);
+    tile_block = tile_block < 1                   ? 1
+                 : tile_block > most_cached_tiles ? most_cached_tiles
+                                                  : tile_block;
     for (int64_t begin = 0; begin < tiles; begin += tile_block) {
         const int64_t end = begin + tile_block < tiles ? begin + tile_block : tiles;
         for (int64_t group = product.first_group; group < product.last_group;
              group += panel_groups) {
-            const int64_t groups = product.last_group - group < panel_groups
-                                       ? product.last_group - group
-                                       : panel_groups;
-            for (int64_t g = 0; g < groups; ++g)
-                unpack_group<Type>(product.matrix + (group + g) * group_bytes, columns, panels[g]);
-            for (int64_t tile = begin; tile < end; ++tile) {
-                const int64_t token = tile * tile_tokens, left = product.tokens - token;
-                const int64_t tokens = left < tile_tokens ? left : tile_tokens;
-                const auto x = TokenTile::of<Kind>(product.x + tile * product.x_stride, columns);
-                for (int first = 0; first < tokens; first += T)
-                    multiply_some<Kind, T>(panels, zero_code, x, first, columns, y);
+            const int64_t left_groups = product.last_group - group;
+            const int64_t groups = left_groups < panel_groups ? left_groups : panel_groups;
+            std::memset(y, 0, size_t((end - begin) * most_results * 4));
+            for (int64_t column = 0; column < columns; column += panel_columns) {
+                const int64_t left = columns - column;
+                const int64_t width = left < panel_columns ? left : panel_columns;
                 for (int64_t g = 0; g < groups; ++g)
-                    put_tile(product, group + g, token, tokens, y[g], lanes);
+                    unpack_group<Type>(product.matrix + (group + g) * group_bytes +
+                                           column / Type::block * Type::bytes * lanes,
+                                       width, panels[g]);
+                for (int64_t tile = begin; tile < end; ++tile) {
+                    const int64_t tokens = product.tokens - tile * tile_tokens;
+                    multiply_tile<Type>(
+                        panels,
+                        TokenTile::of<Type>(product.x + tile * product.x_stride, columns, column),
+                        width, tokens < tile_tokens ? tokens : tile_tokens,
+                        y + (tile - begin) * most_results);
+                }
+            }
+            for (int64_t token = begin * tile_tokens; token < end * tile_tokens; ++token) {
+                if (token >= product.tokens) break;
+                const float* from = y + (token - begin * tile_tokens) / tile_tokens * most_results;
+                for (int64_t g = 0; g < groups; ++g)
+                    put<1>(product, group + g, token,
+                           {load_f32(from + g * results + token % tile_tokens * lanes)});
             }
         }
     }

@@ -153,6 +153,11 @@ inline I dot_signed(I sum, I codes, I quad) {
         return uint32_t(total);
     });
 }
+inline I add_low(I sum, I a, I b) {
+    return each_lane<I>([&](int i) {
+        return uint32_t(int32_t(sum.lane[i]) + int16_t(a.lane[i]) * int16_t(b.lane[i]));
+    });
+}
 inline I biased(I bytes) { return bytes; }
 
 inline F to_float(I a) {

@@ -62,7 +62,10 @@ struct Piece {
     void (*multiply)(const Product& product);
     Product product;
     graph::View x;
-    int64_t groups;
+    int64_t groups = 0;
+    int64_t step = 1;  // groups that are dealt together
+
+    int64_t steps() const { return (groups + step - 1) / step; }
 };
 
 Piece piece_of(const Operation& operation, const Site& site) {
@@ -82,19 +85,19 @@ Piece piece_of(const Operation& operation, const Site& site) {
 
 // The groups of all pieces together are dealt to the team.
 Task run_pieces(std::vector<Piece> pieces, const Site& site) {
-    int64_t groups = 0;
-    for (const Piece& piece : pieces) groups += piece.groups;
-    return [pieces = std::move(pieces), groups, inputs = &site.inputs()](const Worker& worker) {
-        worker.deal(groups, [&](int64_t first, int64_t last) {
+    int64_t steps = 0;
+    for (const Piece& piece : pieces) steps += piece.steps();
+    return [pieces = std::move(pieces), steps, inputs = &site.inputs()](const Worker& worker) {
+        worker.deal(steps, [&](int64_t first, int64_t last) {
             int64_t begin = 0;
             for (const Piece& piece : pieces) {
                 Product product = piece.product;
                 product.tokens = live_count(piece.x, *inputs);
-                product.first_group = std::max<int64_t>(0, first - begin);
-                product.last_group = std::min(piece.groups, last - begin);
-                begin += piece.groups;
+                product.first_group = std::max<int64_t>(0, first - begin) * piece.step;
+                product.last_group = std::min(piece.groups, (last - begin) * piece.step);
+                begin += piece.steps();
                 if (product.first_group >= product.last_group) continue;
-                if (in_tiles(piece.x)) product.scratch = product_memory(product.columns, worker);
+                if (in_tiles(piece.x)) product.scratch = product_memory(worker);
                 piece.multiply(product);
             }
         });
@@ -110,6 +113,7 @@ Task bind_packed(const Launch& launch, const Site& site) {
         bool as_it_lies = as_rows(piece.x, piece.x.axes.size() - 1).has_value();
         int64_t columns = piece.product.columns;
         piece.multiply = tiles ? kernel.multiply_tiles : kernel.multiply_rows;
+        piece.step = tiles ? site.isa.panel_groups : 1;
         piece.product.x_stride = tiles              ? q8_tile(columns, kernel.block).bytes
                                  : kernel.block > 0 ? q8_row(columns, kernel.block).bytes
                                  : as_it_lies       ? piece.x.strides[0] * 4

@@ -126,7 +126,7 @@ struct MoeFfn {
         prepare(gate, room.gate_x, room.gate_tiles, worker);
         if (!one) prepare(up, room.up_x, room.up_tiles, worker);
         worker.barrier->wait();
-        deal_experts(gate.groups(), worker, [&](int64_t expert, Groups groups) {
+        deal_experts(gate, worker, [&](int64_t expert, Groups groups) {
             hidden_product(gate, room.gate_x, room.gate_tiles, room.hidden_gate, expert, groups,
                            worker);
             hidden_product(up, one ? room.gate_x : room.up_x, one ? room.gate_tiles : room.up_tiles,
@@ -136,8 +136,9 @@ struct MoeFfn {
         activate(worker);
         worker.barrier->wait();
         // The experts add up in y, so its rows are dealt: nobody else touches those of a member.
-        worker.deal(down.groups(), [&](int64_t first, int64_t last) {
-            const Groups groups{first, last};
+        const int64_t step = step_of(down);
+        worker.deal((down.groups() + step - 1) / step, [&](int64_t first, int64_t last) {
+            const Groups groups{first * step, std::min(last * step, down.groups())};
             clear(groups);
             each_expert([&](int64_t expert) { down_product(expert, groups, worker); });
         });
@@ -183,18 +184,24 @@ struct MoeFfn {
             if (choices_of(e) > 0) each(e);
     }
 
+    // Groups of a matrix that are dealt together.
+    int64_t step_of(const HeldMatrix& matrix) const {
+        const bool tiles = room.tiled && tile_form(matrix, matrix.columns).block > 0;
+        return tiles ? site.isa.panel_groups : 1;
+    }
     // Calls each(expert, some of its groups) so that the groups of all experts are dealt to the
     // team.
     template <typename Each>
-    void deal_experts(int64_t groups, const Worker& worker, Each each) const {
+    void deal_experts(const HeldMatrix& matrix, const Worker& worker, Each each) const {
+        const int64_t step = step_of(matrix), steps = (matrix.groups() + step - 1) / step;
         int64_t chosen = 0;
         each_expert([&](int64_t) { ++chosen; });
-        worker.deal(chosen * groups, [&](int64_t first, int64_t last) {
+        worker.deal(chosen * steps, [&](int64_t first, int64_t last) {
             int64_t begin = 0;
             each_expert([&](int64_t expert) {
-                const Groups some{std::max<int64_t>(0, first - begin),
-                                  std::min(groups, last - begin)};
-                begin += groups;
+                const Groups some{std::max<int64_t>(0, first - begin) * step,
+                                  std::min(matrix.groups(), (last - begin) * step)};
+                begin += steps;
                 if (some.first < some.last) each(expert, some);
             });
         });
