@@ -38,21 +38,23 @@ namespace {
 // Elements of a sum that stay in the nearest cache while all addends come by.
 constexpr int64_t piece = 2048;
 
-// Calls use(i, element i) for [first, end).
+// Calls use(element), where element(from, i) is a number of the wire.
 template <typename Use>
-void each_from_wire(Wire wire, const std::byte* from, int64_t first, int64_t end, Use use) {
-    auto* single = reinterpret_cast<const float*>(from);
-    auto* half = reinterpret_cast<const uint16_t*>(from);
+void with_elements(Wire wire, Use use) {
+    auto half = [](const std::byte* from, int64_t i) {
+        return reinterpret_cast<const uint16_t*>(from)[i];
+    };
     switch (wire) {
         case Wire::F32:
-            for (int64_t i = first; i < end; ++i) use(i, single[i]);
-            return;
+            return use([](const std::byte* from, int64_t i) {
+                return reinterpret_cast<const float*>(from)[i];
+            });
         case Wire::F16:
-            for (int64_t i = first; i < end; ++i) use(i, gguf::f16_to_f32(half[i]));
-            return;
+            return use(
+                [=](const std::byte* from, int64_t i) { return gguf::f16_to_f32(half(from, i)); });
         case Wire::BF16:
-            for (int64_t i = first; i < end; ++i) use(i, gguf::bf16_to_f32(half[i]));
-            return;
+            return use(
+                [=](const std::byte* from, int64_t i) { return gguf::bf16_to_f32(half(from, i)); });
     }
 }
 
@@ -74,12 +76,19 @@ void each_row(const std::vector<int64_t>& extents, Visit visit) {
 
 void add_up(Wire wire, std::span<const std::byte* const> addends, float* sum, int64_t first,
             int64_t end) {
-    for (; first < end; first += piece) {
-        const int64_t last = std::min(first + piece, end);
-        each_from_wire(wire, addends[0], first, last, [sum](int64_t i, float x) { sum[i] = x; });
-        for (const std::byte* addend : addends.subspan(1))
-            each_from_wire(wire, addend, first, last, [sum](int64_t i, float x) { sum[i] += x; });
-    }
+    const size_t together = std::min<size_t>(2, addends.size());
+    const std::byte *one = addends[0], *other = addends[together - 1];
+    with_elements(wire, [&](auto element) {
+        for (; first < end; first += piece) {
+            const int64_t last = std::min(first + piece, end);
+            if (together == 2)  // most sums have no more: they are made in one pass
+                for (int64_t i = first; i < last; ++i) sum[i] = element(one, i) + element(other, i);
+            else
+                for (int64_t i = first; i < last; ++i) sum[i] = element(one, i);
+            for (const std::byte* addend : addends.subspan(together))
+                for (int64_t i = first; i < last; ++i) sum[i] += element(addend, i);
+        }
+    });
 }
 
 void place_range(const graph::View& range, const std::vector<int64_t>& range_extents,
