@@ -29,9 +29,8 @@ constexpr Q8Row q8_row(int64_t columns, int64_t block) {
     return row;
 }
 
-// The same of 16 tokens together, for products with many tokens: codes int8[columns / 32][16][32],
-// and of the other arrays each element with those of the 16 tokens side by side. Tokens that are
-// not there are zeros.
+// The same of 16 tokens together, for products with many tokens: codes int8[columns / 64][16][64],
+// and of the other arrays those of one token after another. Tokens that are not there are zeros.
 inline constexpr int tile_tokens = 16;
 constexpr int64_t tiles_of(int64_t tokens) { return (tokens + tile_tokens - 1) / tile_tokens; }
 constexpr Q8Row q8_tile(int64_t columns, int64_t block) {

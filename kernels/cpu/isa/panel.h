@@ -67,21 +67,26 @@ inline void unpack_group(const uint8_t* weights, int64_t columns, Panel& panel) 
 
 // Columns of a Q8Tile with the sums that a type needs.
 struct TokenTile {
-    const int8_t* codes = nullptr;  // [columns / 32][16][32]
+    const int8_t* codes = nullptr;  // [columns / 64][16][64]
+    // Of each token, so many numbers apart.
     const float *scales = nullptr, *real_sums = nullptr;
-    const int32_t *sums = nullptr, *offsets = nullptr;  // offsets: what sums of products begin with
+    const int32_t* sums = nullptr;
+    int64_t scales_apart = 0, sums_apart = 0;
 
     template <class Type>
     static TokenTile of(const uint8_t* tile, int64_t columns, int64_t first) {
-        const Q8Row at = q8_tile(columns, Type::block);
         constexpr bool per16 = Type::Scales::per16;
-        const int64_t n = first / 32 * Type::Scales::count * tile_tokens;
+        const Q8Row at = q8_tile(columns, Type::block);
+        const int64_t n = first / 32 * Type::Scales::count;
         auto reals = [&](int64_t offset) { return reinterpret_cast<const float*>(tile + offset); };
         auto* sums = reinterpret_cast<const int32_t*>(tile + (per16 ? at.sums16 : at.sums32));
+        const int64_t sum_bytes = per16 ? at.real_sums16 - at.sums16 : at.real_sums32 - at.sums32;
         return {.codes = reinterpret_cast<const int8_t*>(tile) + first * tile_tokens,
-                .scales = reals(at.scales) + first / Type::block * tile_tokens,
+                .scales = reals(at.scales) + first / Type::block,
                 .real_sums = reals(per16 ? at.real_sums16 : at.real_sums32) + n,
-                .sums = sums + n};
+                .sums = sums + n,
+                .scales_apart = (at.sums16 - at.scales) / (4 * tile_tokens),
+                .sums_apart = sum_bytes / (4 * tile_tokens)};
     }
 };
 

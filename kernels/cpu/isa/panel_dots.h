@@ -35,7 +35,7 @@ template <class Type, int count>
         for (int g = 0; g < panel_groups; ++g)
             rows[g] = load(codes + g * sizeof(Panel) + j * 4 * lanes);
         for (int t = 0; t < panel_tokens; ++t) {
-            const I quad = splat_quad(tokens + 32 * t + 4 * j);
+            const I quad = splat_quad(tokens + 64 * t + 4 * j);
             for (int g = 0; g < panel_groups; ++g)
                 sums[g][t] = Type::is_signed ? dot_signed(sums[g][t], rows[g], quad)
                                              : dot(sums[g][t], rows[g], quad);
@@ -52,14 +52,16 @@ template <typename Visit>
         for (int t = 0; t < panel_tokens; ++t) visit(g, t);
 }
 
-// Adds the products of the panels' columns and some tokens, from `first` on, to y.
+// Adds the products of the panels' columns and some tokens, from `first` on, to y. `offsets`
+// [tokens][sums of the panels' columns]: what sums of products begin with.
 template <class Type>
-inline void multiply_some(const Panel (&panels)[panel_groups], const TokenTile& x, int64_t first,
-                          int64_t columns, float* y) {
+inline void multiply_some(const Panel (&panels)[panel_groups], const TokenTile& x,
+                          const int32_t* offsets, int64_t first, int64_t columns, float* y) {
     using S = typename Type::Scales;
     constexpr bool wide = Type::block == 256;
     constexpr int quads = 8 / S::count, parts = Type::block / 32 * S::count;
     constexpr int zero_code = panel_zero<Type>();
+    constexpr int64_t panel_sums = panel_columns / 32 * S::count;
     y += first * lanes;
     auto result = [&](int g, int t) { return y + g * results + t * lanes; };
     F totals[panel_groups][panel_tokens];
@@ -70,16 +72,17 @@ inline void multiply_some(const Panel (&panels)[panel_groups], const TokenTile& 
             if constexpr (wide) totals[g][t] = zero();
             if constexpr (S::whole) whole[g][t] = splat(0);
         });
-        const float* token_scales = opaque(x.scales + b * tile_tokens + first);
+        const float* token_scales = opaque(x.scales + first * x.scales_apart + b);
         for (int64_t n = b * parts; n < (b + 1) * parts; ++n) {
-            const int64_t quad = n * quads, at = n * tile_tokens + first;
-            const int32_t* offsets = opaque(x.offsets + at);
-            const float* real_sums = opaque(x.real_sums + at);
+            const int64_t column = n * 4 * quads;
+            const int32_t* begins = opaque(offsets + first * panel_sums + n);
+            const float* real_sums = opaque(x.real_sums + first * x.sums_apart + n);
             I sums[panel_groups][panel_tokens];
-            each_result([&](int g, int t) { sums[g][t] = splat(zero_code ? offsets[t] : 0); });
+            each_result(
+                [&](int g, int t) { sums[g][t] = splat(zero_code ? begins[t * panel_sums] : 0); });
             multiply_quads<Type, quads>(
-                panels, quad,
-                opaque(x.codes + quad / 8 * 32 * tile_tokens + 32 * first + 4 * (quad % 8)), sums);
+                panels, n * quads,
+                opaque(x.codes + column / 64 * 64 * tile_tokens + 64 * first + column % 64), sums);
             const Panel* panel = opaque(panels);
 #pragma GCC unroll 8
             for (int g = 0; g < panel_groups; ++g) {
@@ -92,11 +95,11 @@ inline void multiply_some(const Panel (&panels)[panel_groups], const TokenTile& 
                     else if constexpr (wide)
                         total = fma(to_float(sums[g][t]), scale, total);
                     else
-                        total =
-                            fma(to_float(sums[g][t]), mul(scale, splat(token_scales[t])), total);
+                        total = fma(to_float(sums[g][t]),
+                                    mul(scale, splat(token_scales[t * x.scales_apart])), total);
                     if constexpr (S::has_min && !S::whole)
-                        total =
-                            fma(load_f32(panel[g].mins + n * lanes), splat(real_sums[t]), total);
+                        total = fma(load_f32(panel[g].mins + n * lanes),
+                                    splat(real_sums[t * x.sums_apart]), total);
                 }
             }
         }
@@ -106,14 +109,14 @@ inline void multiply_some(const Panel (&panels)[panel_groups], const TokenTile& 
             });
             for (int64_t n = b * parts; S::has_min && n < (b + 1) * parts; ++n)
                 each_result([&](int g, int t) {
-                    const F sum = splat(x.real_sums[n * tile_tokens + first + t]);
+                    const F sum = splat(x.real_sums[(first + t) * x.sums_apart + n]);
                     totals[g][t] = fma(load_f32(panels[g].mins + n * lanes), sum, totals[g][t]);
                 });
         }
         if constexpr (wide)
             each_result([&](int g, int t) {
-                store(result(g, t),
-                      fma(totals[g][t], splat(token_scales[t]), load_f32(result(g, t))));
+                store(result(g, t), fma(totals[g][t], splat(token_scales[t * x.scales_apart]),
+                                        load_f32(result(g, t))));
             });
     }
     if constexpr (!wide) each_result([&](int g, int t) { store(result(g, t), totals[g][t]); });
@@ -121,15 +124,17 @@ inline void multiply_some(const Panel (&panels)[panel_groups], const TokenTile& 
 
 // The same of all tokens of a tile.
 template <class Type>
-inline void multiply_tile(const Panel (&panels)[panel_groups], TokenTile x, int64_t columns,
+inline void multiply_tile(const Panel (&panels)[panel_groups], const TokenTile& x, int64_t columns,
                           int64_t tokens, float* y) {
-    constexpr int zero_code = panel_zero<Type>(), count = Type::Scales::count;
-    alignas(64) int32_t offsets[panel_columns / 32 * count * tile_tokens];
-    for (int64_t i = 0; zero_code && i < columns / 32 * count * tile_tokens; ++i)
-        offsets[i] = -zero_code * x.sums[i];
-    x.offsets = offsets;
+    constexpr int zero_code = panel_zero<Type>();
+    constexpr int64_t panel_sums = panel_columns / 32 * Type::Scales::count;
+    alignas(64) int32_t offsets[tile_tokens * panel_sums];
+    if constexpr (zero_code != 0)
+        for (int t = 0; t < tile_tokens; ++t)
+            for (int64_t n = 0; n < columns / 32 * Type::Scales::count; ++n)
+                offsets[t * panel_sums + n] = -zero_code * x.sums[t * x.sums_apart + n];
     for (int64_t first = 0; first < tokens; first += panel_tokens)
-        multiply_some<Type>(panels, x, first, columns, y);
+        multiply_some<Type>(panels, x, offsets, first, columns, y);
 }
 
 // Tiles whose codes fit into a middle cache beside their results; at most most_cached_tiles.

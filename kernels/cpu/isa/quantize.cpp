@@ -73,28 +73,20 @@ void quantize(const float* x, int64_t columns, int64_t block, uint8_t* row) {
 }
 
 void place(const uint8_t* row, int64_t columns, int64_t block, uint8_t* tile, int token) {
-    const Q8Row from = q8_row(columns, block), to = q8_tile(columns, block);
-    for (int64_t i = 0; i < columns; i += 32) {
-        uint8_t* codes = tile + i * tile_tokens + 32 * token;
+    auto put = [&](uint8_t* to, int64_t source, int64_t bytes) {
         if (row)
-            std::memcpy(codes, row + i, 32);
+            std::memcpy(to, row + source, size_t(bytes));
         else
-            std::memset(codes, 0, 32);
-    }
-    // All other arrays have elements of 4 bytes.
-    auto spread = [&](int64_t source, int64_t target, int64_t count) {
-        uint8_t* each = tile + target + 4 * token;
-        for (int64_t i = 0; i < count; ++i, each += 4 * tile_tokens)
-            if (row)
-                std::memcpy(each, row + source + 4 * i, 4);
-            else
-                std::memset(each, 0, 4);
+            std::memset(to, 0, size_t(bytes));
     };
-    spread(from.scales, to.scales, columns / block);
-    spread(from.sums16, to.sums16, columns / 16);
-    spread(from.real_sums16, to.real_sums16, columns / 16);
-    spread(from.sums32, to.sums32, columns / 32);
-    spread(from.real_sums32, to.real_sums32, columns / 32);
+    const Q8Row from = q8_row(columns, block);
+    for (int64_t i = 0; i < from.scales; i += 64) put(tile + i * tile_tokens + 64 * token, i, 64);
+    const int64_t arrays[] = {from.scales, from.sums16,      from.real_sums16,
+                              from.sums32, from.real_sums32, from.bytes};
+    for (int i = 0; i < 5; ++i) {
+        const int64_t bytes = arrays[i + 1] - arrays[i];
+        put(tile + tile_tokens * arrays[i] + token * bytes, arrays[i], bytes);
+    }
 }
 
 }  // namespace tandem::kernels::cpu::TANDEM_ISA
