@@ -30,15 +30,20 @@ float largest_sum16(const float* x, int64_t count) {
     return most;
 }
 
-// Codes of `count` elements; gives their sum.
-int32_t quantize_run(const float* x, int64_t count, float inverse, int8_t* codes) {
-    I total = splat(0);
-    for (int64_t i = 0; i < count; i += lanes) {
-        I rounded = round_to_int(mul(load_f32(x + i), splat(inverse)));
-        store_bytes(codes + i, rounded);
-        total = add(total, rounded);
+void round_codes(const float* x, int64_t count, float inverse, int8_t* codes) {
+    for (int64_t i = 0; i < count; i += lanes)
+        store_bytes(codes + i, round_to_int(mul(load_f32(x + i), splat(inverse))));
+}
+
+// The sum of each 16 codes.
+void add_codes(const int8_t* codes, int64_t columns, int32_t* sums16) {
+    for (int64_t i = 0; i < columns; i += 4 * lanes) {
+        alignas(64) int32_t quads[lanes];
+        store(reinterpret_cast<uint8_t*>(quads),
+              dot(splat(0), splat_bytes(1), load(reinterpret_cast<const uint8_t*>(codes + i))));
+        for (int64_t q = 0; q < lanes && i + 4 * q < columns; q += 4)
+            sums16[i / 16 + q / 4] = quads[q] + quads[q + 1] + quads[q + 2] + quads[q + 3];
     }
-    return sum(total);
 }
 
 }  // namespace
@@ -60,15 +65,15 @@ void quantize(const float* x, int64_t columns, int64_t block, uint8_t* row) {
         }
         float scale = most / 127, inverse = most > 0 ? 127 / most : 0;
         scales[b] = scale;
-        float unit = block == 32 ? scale : 1;  // what the real sums count in
-        for (int64_t i = b * block; i < (b + 1) * block; i += 16) {
-            sums16[i / 16] = quantize_run(x + i, 16, inverse, codes + i);
-            real_sums16[i / 16] = unit * float(sums16[i / 16]);
-        }
-        for (int64_t i = b * block; i < (b + 1) * block; i += 32) {
-            sums32[i / 32] = sums16[i / 16] + sums16[i / 16 + 1];
-            real_sums32[i / 32] = unit * float(sums32[i / 32]);
-        }
+        round_codes(x + b * block, block, inverse, codes + b * block);
+    }
+    add_codes(codes, columns, sums16);
+    // What the real sums count in.
+    auto unit = [&](int64_t column) { return block == 32 ? scales[column / 32] : 1; };
+    for (int64_t i = 0; i < columns / 16; ++i) real_sums16[i] = unit(16 * i) * float(sums16[i]);
+    for (int64_t i = 0; i < columns / 32; ++i) {
+        sums32[i] = sums16[2 * i] + sums16[2 * i + 1];
+        real_sums32[i] = unit(32 * i) * float(sums32[i]);
     }
 }
 
