@@ -138,7 +138,7 @@ inline void multiply_tile(const Panel (&panels)[panel_groups], const TokenTile& 
 }
 
 // Tiles whose codes fit into a middle cache beside their results; at most most_cached_tiles.
-inline constexpr int64_t cached_bytes = 1 << 20;
+inline constexpr int64_t cached_bytes = 1 << 19;
 static_assert(sizeof(Panel) * panel_groups + most_cached_tiles * most_results * 4 <=
               product_scratch);
 
