@@ -10,9 +10,7 @@ namespace tandem::kernels::cpu {
 // An activation in int8 blocks of `block` elements, one row per token. A row holds, at multiples of
 // 64 bytes: codes int8[columns]; scales f32[columns / block]; and sums of codes, which the offsets
 // of weight types multiply: i32 per 16, f32 per 16, i32 per 32, f32 per 32 elements. In blocks of
-// 32 the f32 sums are multiplied by the scale already. In blocks of 256 the magnitudes of 16 codes
-// add up to at most most_magnitude, so that their products with 6-bit codes stay within 16 bits.
-inline constexpr int most_magnitude = 1023;
+// 32 the f32 sums are multiplied by the scale already.
 struct Q8Row {
     int64_t scales = 0, sums16 = 0, real_sums16 = 0, sums32 = 0, real_sums32 = 0;  // byte offsets
     int64_t bytes = 0;
@@ -28,6 +26,10 @@ constexpr Q8Row q8_row(int64_t columns, int64_t block) {
     row.bytes = row.real_sums32 + aligned(columns / 32 * 4);
     return row;
 }
+
+// In blocks of 256, the magnitudes of 16 codes add up to at most this: their products with codes of
+// 6 bits stay within 16 bits.
+inline constexpr int most_magnitude = 1023;
 
 // The same of 16 tokens together, for products with many tokens: codes int8[columns / 64][16][64],
 // and of the other arrays those of one token after another. Tokens that are not there are zeros.

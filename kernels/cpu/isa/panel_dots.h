@@ -1,7 +1,7 @@
 // Products with many tokens by dot products of quads, in tiles of a few groups of rows by a few
 // tokens: a token's quad, once in a register, meets a vector of weights of each group, and a vector
-// of weights all the tokens. Sums of integers of 16 or 32 columns stay in registers, what they add
-// up to too, for the columns of a panel.
+// of weights all the tokens. Sums of integers of 16 or 32 columns and what they add up to stay in
+// registers, so that nothing is stored while the columns of a panel pass.
 //
 // Where scales are whole numbers, a sum of integers has 16 bits and one instruction adds its
 // product with them to an integer of the block; else it becomes a float on the way.
@@ -158,6 +158,7 @@ void multiply_tiles(const Product& product) {
              group += panel_groups) {
             const int64_t left_groups = product.last_group - group;
             const int64_t groups = left_groups < panel_groups ? left_groups : panel_groups;
+            for (int64_t g = groups; g < panel_groups; ++g) panels[g] = {};
             std::memset(y, 0, size_t((end - begin) * most_results * 4));
             for (int64_t column = 0; column < columns; column += panel_columns) {
                 const int64_t left = columns - column;
