@@ -132,25 +132,40 @@ inline void tile(const uint8_t* weights, int64_t columns, const uint8_t* const (
     }
 }
 
-// Stores the results of one group for T tokens; the last group may have fewer rows than lanes.
+// The results of one group for a token: the last group may have fewer rows than lanes.
+struct ResultRows {
+    float* y = nullptr;
+    int64_t count = 0;
+
+    static ResultRows of(const Product& product, int64_t group, int64_t token) {
+        const int64_t row = group * lanes, left = product.rows - row;
+        const int64_t to = product.y_rows ? product.y_rows[token] : token;
+        return {product.y + to * product.y_stride + row, left < lanes ? left : lanes};
+    }
+
+    F load() const {
+        if (count == lanes) return load_f32(y);
+        float present[lanes] = {};
+        for (int64_t i = 0; i < count; ++i) present[i] = y[i];
+        return load_f32(present);
+    }
+
+    void store(F value) const {
+        if (count == lanes) return TANDEM_ISA::store(y, value);
+        float values[lanes];
+        TANDEM_ISA::store(values, value);
+        for (int64_t i = 0; i < count; ++i) y[i] = values[i];
+    }
+};
+
+// Stores the results of one group for T tokens.
 template <int T>
 inline void put(const Product& product, int64_t group, int64_t token, const F (&results)[T]) {
-    int64_t row = group * lanes, count = product.rows - row;
     for (int t = 0; t < T; ++t) {
-        int64_t to = product.y_rows ? product.y_rows[token + t] : token + t;
-        float* y = product.y + to * product.y_stride + row;
-        float present[lanes] = {}, result[lanes];
-        float* place = count >= lanes ? y : present;
-        if (place != y)
-            for (int64_t i = 0; i < count; ++i) present[i] = y[i];
+        const ResultRows rows = ResultRows::of(product, group, token + t);
         F value = results[t];
-        if (product.weights) value = fma(value, splat(product.weights[token + t]), load_f32(place));
-        if (place == y) {
-            store(y, value);
-            continue;
-        }
-        store(result, value);
-        for (int64_t i = 0; i < count; ++i) y[i] = result[i];
+        if (product.weights) value = fma(value, splat(product.weights[token + t]), rows.load());
+        rows.store(value);
     }
 }
 

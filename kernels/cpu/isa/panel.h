@@ -14,7 +14,7 @@ namespace tandem::kernels::cpu::TANDEM_ISA {
 
 // Groups that meet a token together, and columns of a panel.
 inline constexpr int panel_groups = lanes == 16 ? 3 : 2;
-inline constexpr int64_t panel_columns = 512;
+inline constexpr int64_t panel_columns = 256;
 
 struct Panel {
     alignas(64) uint8_t codes[panel_columns * lanes];

@@ -137,52 +137,82 @@ inline void multiply_tile(const Panel (&panels)[panel_groups], const TokenTile& 
         multiply_some<Type>(panels, x, offsets, first, columns, y);
 }
 
-// Tiles whose codes fit into a middle cache beside their results; at most most_cached_tiles.
-inline constexpr int64_t cached_bytes = 1 << 19;
+// Columns that all groups meet before the next are read, and how many tiles' codes of so many fit
+// into a middle cache beside their results.
+inline constexpr int64_t chunk_columns = 8 * panel_columns, cached_bytes = 1 << 19;
 static_assert(sizeof(Panel) * panel_groups + most_cached_tiles * most_results * 4 <=
               product_scratch);
 
+// Calls visit(group, token, its results in y) for some groups and all tokens of some tiles.
+template <typename Visit>
+inline void each_row(const Product& product, int64_t groups, int64_t begin, int64_t end, float* y,
+                     Visit visit) {
+    const int64_t last = product.tokens < end * tile_tokens ? product.tokens : end * tile_tokens;
+    for (int64_t token = begin * tile_tokens; token < last; ++token) {
+        float* tile = y + (token / tile_tokens - begin) * most_results;
+        for (int64_t g = 0; g < groups; ++g)
+            visit(g, token, tile + g * results + token % tile_tokens * lanes);
+    }
+}
+
+// Products of some tiles with all groups, of `width` columns from `column` on.
+template <class Type>
+void multiply_chunk(const Product& product, int64_t column, int64_t width, int64_t begin,
+                    int64_t end) {
+    const int64_t columns = product.columns;
+    const int64_t block_bytes = Type::bytes * lanes,
+                  group_bytes = columns / Type::block * block_bytes;
+    auto& panels = *reinterpret_cast<Panel(*)[panel_groups]>(product.scratch);
+    float* const y = reinterpret_cast<float*>(product.scratch + sizeof panels);
+    for (int64_t group = product.first_group; group < product.last_group; group += panel_groups) {
+        const int64_t left_groups = product.last_group - group;
+        const int64_t groups = left_groups < panel_groups ? left_groups : panel_groups;
+        for (int64_t g = groups; g < panel_groups; ++g) panels[g] = {};
+        std::memset(y, 0, size_t((end - begin) * most_results * 4));
+        if (column > 0 && !product.weights)  // goes on where the columns before ended
+            each_row(product, groups, begin, end, y, [&](int64_t g, int64_t token, float* to) {
+                store(to, ResultRows::of(product, group + g, token).load());
+            });
+        for (int64_t done = 0; done < width; done += panel_columns) {
+            const int64_t left = width - done, first = column + done;
+            const int64_t panel_width = left < panel_columns ? left : panel_columns;
+            for (int64_t g = 0; g < groups; ++g)
+                unpack_group<Type>(
+                    product.matrix + (group + g) * group_bytes + first / Type::block * block_bytes,
+                    panel_width, panels[g]);
+            for (int64_t tile = begin; tile < end; ++tile) {
+                const int64_t tokens = product.tokens - tile * tile_tokens;
+                float* const tile_results = y + (tile - begin) * most_results;
+                multiply_tile<Type>(
+                    panels,
+                    TokenTile::of<Type>(product.x + tile * product.x_stride, columns, first),
+                    panel_width, tokens < tile_tokens ? tokens : tile_tokens, tile_results);
+                if (left <=
+                    panel_columns)  // at once, while the next tile hides that lines are fetched
+                    each_row(product, groups, tile, tile + 1, tile_results,
+                             [&](int64_t g, int64_t token, float* from) {
+                                 put<1>(product, group + g, token, {load_f32(from)});
+                             });
+            }
+        }
+    }
+}
+
+// All of the columns where the tokens fit into the cache, so that weights are read in one stream;
+// else a chunk of them.
 template <class Type>
 void multiply_tiles(const Product& product) {
     const int64_t columns = product.columns, tiles = tiles_of(product.tokens);
-    const int64_t group_bytes = columns / Type::block * Type::bytes * lanes;
-    auto& panels = *reinterpret_cast<Panel(*)[panel_groups]>(product.scratch);
-    float* const y = reinterpret_cast<float*>(product.scratch + sizeof panels);
-    int64_t tile_block = cached_bytes / (tile_tokens * columns);
-    tile_block = tile_block < 1                   ? 1
-                 : tile_block > most_cached_tiles ? most_cached_tiles
-                                                  : tile_block;
+    const bool fits = tiles * tile_tokens * columns <= cached_bytes;
+    const int64_t most_width = fits || columns < chunk_columns ? columns : chunk_columns;
+    int64_t tile_block = cached_bytes / (tile_tokens * most_width);
+    if (tile_block > most_cached_tiles) tile_block = most_cached_tiles;
     for (int64_t begin = 0; begin < tiles; begin += tile_block) {
         const int64_t end = begin + tile_block < tiles ? begin + tile_block : tiles;
-        for (int64_t group = product.first_group; group < product.last_group;
-             group += panel_groups) {
-            const int64_t left_groups = product.last_group - group;
-            const int64_t groups = left_groups < panel_groups ? left_groups : panel_groups;
-            for (int64_t g = groups; g < panel_groups; ++g) panels[g] = {};
-            std::memset(y, 0, size_t((end - begin) * most_results * 4));
-            for (int64_t column = 0; column < columns; column += panel_columns) {
-                const int64_t left = columns - column;
-                const int64_t width = left < panel_columns ? left : panel_columns;
-                for (int64_t g = 0; g < groups; ++g)
-                    unpack_group<Type>(product.matrix + (group + g) * group_bytes +
-                                           column / Type::block * Type::bytes * lanes,
-                                       width, panels[g]);
-                for (int64_t tile = begin; tile < end; ++tile) {
-                    const int64_t tokens = product.tokens - tile * tile_tokens;
-                    multiply_tile<Type>(
-                        panels,
-                        TokenTile::of<Type>(product.x + tile * product.x_stride, columns, column),
-                        width, tokens < tile_tokens ? tokens : tile_tokens,
-                        y + (tile - begin) * most_results);
-                }
-            }
-            for (int64_t token = begin * tile_tokens; token < end * tile_tokens; ++token) {
-                if (token >= product.tokens) break;
-                const float* from = y + (token - begin * tile_tokens) / tile_tokens * most_results;
-                for (int64_t g = 0; g < groups; ++g)
-                    put<1>(product, group + g, token,
-                           {load_f32(from + g * results + token % tile_tokens * lanes)});
-            }
+        for (int64_t column = 0; column < columns; column += most_width) {
+            const int64_t left = columns - column;
+            multiply_chunk<Type>(product, column, left < most_width ? left : most_width, begin,
+                                 end);
         }
     }
 }
