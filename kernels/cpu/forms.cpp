@@ -52,9 +52,8 @@ void each_dense_row(const graph::View& view, const Site& site, const Worker& wor
     for (int64_t r = first; r < last; ++r) use(r, dense.row(r));
 }
 
-template <int64_t block>
-int64_t q8_tile_bytes(const graph::View& view) {
-    return tiles_of(view.extents[0]) * q8_tile(columns_of(view), block).bytes;
+int64_t q8_tiles_bytes(const graph::View& view) {
+    return tiles_of(view.extents[0]) * q8_tile_bytes(columns_of(view));
 }
 
 template <int64_t block>
@@ -82,7 +81,7 @@ Task bind_tiles(const Launch& launch, const Site& site, const TileForm& form) {
         for (int64_t r = first * tile_tokens; r < last * tile_tokens; ++r)
             form.place(r < rows ? dense.row(r) : nullptr,
                        reinterpret_cast<uint8_t*>(to.data) + r / tile_tokens * form.bytes(),
-                       int(r % tile_tokens), worker);
+                       int(r % tile_tokens));
     };
 }
 
@@ -144,9 +143,9 @@ namespace {
 const Form& q8_form(int64_t block, bool tiles) {
     static const Form of_32{"q8_of_32", q8_bytes<32>, &claim_of(ops::prepare_q8_of_32)};
     static const Form of_256{"q8_of_256", q8_bytes<256>, &claim_of(ops::prepare_q8_of_256)};
-    static const Form of_32_tiles{"q8_of_32_tiles", q8_tile_bytes<32>,
+    static const Form of_32_tiles{"q8_of_32_tiles", q8_tiles_bytes,
                                   &claim_of(ops::prepare_q8_of_32_tiles)};
-    static const Form of_256_tiles{"q8_of_256_tiles", q8_tile_bytes<256>,
+    static const Form of_256_tiles{"q8_of_256_tiles", q8_tiles_bytes,
                                    &claim_of(ops::prepare_q8_of_256_tiles)};
     if (block == 32) return tiles ? of_32_tiles : of_32;
     return tiles ? of_256_tiles : of_256;
@@ -167,14 +166,12 @@ const Form& bf16_form(int parts) {
 }
 
 int64_t TileForm::bytes() const {
-    return parts > 0 ? unit_tile_bytes(columns, parts) : q8_tile(columns, block).bytes;
+    return parts > 0 ? unit_tile_bytes(columns, parts) : q8_tile_bytes(columns);
 }
 
-void TileForm::place(const float* row, uint8_t* tile, int token, const Worker& worker) const {
+void TileForm::place(const float* row, uint8_t* tile, int token) const {
     if (parts > 0) return isa->place_for_units(row, columns, parts, tile, token);
-    auto* quantized = reinterpret_cast<uint8_t*>(worker.scratch(q8_row(columns, block).bytes / 4));
-    if (row) isa->quantize(row, columns, block, quantized);
-    isa->place(row ? quantized : nullptr, columns, block, tile, token);
+    isa->place(row, columns, block, tile, token);
 }
 
 TileForm tile_form_for(const Isa& isa, gguf::DType dtype, int64_t columns) {
@@ -185,7 +182,7 @@ TileForm tile_form_for(const Isa& isa, gguf::DType dtype, int64_t columns) {
 int64_t most_tile_bytes(gguf::DType dtype, int64_t columns) {
     int64_t block = form_block(dtype);
     return std::max(unit_tile_bytes(columns, unit_parts(dtype)),
-                    block > 0 ? q8_tile(columns, block).bytes : 0);
+                    block > 0 ? q8_tile_bytes(columns) : 0);
 }
 
 int unit_parts(gguf::DType dtype) {

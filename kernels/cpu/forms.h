@@ -34,7 +34,7 @@ struct TileForm {
     bool operator==(const TileForm&) const = default;
     int64_t bytes() const;
     // Puts an f32 row in place `token` of a tile; null: zeros.
-    void place(const float* row, uint8_t* tile, int token, const Worker& worker) const;
+    void place(const float* row, uint8_t* tile, int token) const;
 };
 // That of a matrix, and bytes of the largest that any instruction set may ask for.
 TileForm tile_form_for(const Isa& isa, gguf::DType dtype, int64_t columns);

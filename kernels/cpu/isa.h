@@ -31,18 +31,23 @@ constexpr Q8Row q8_row(int64_t columns, int64_t block) {
 // 6 bits stay within 16 bits.
 inline constexpr int most_magnitude = 1023;
 
-// The same of 16 tokens together, for products with many tokens: codes int8[columns / 64][16][64],
-// and of the other arrays those of one token after another. Tokens that are not there are zeros.
-inline constexpr int tile_tokens = 16;
+// 256 columns of 16 tokens with the same codes and scales, for products with many tokens; all
+// columns of 16 tokens are a row of tiles, of which the last may not be full. Tokens that are not
+// there are zeros.
+inline constexpr int tile_tokens = 16, tile_columns = 256;
 constexpr int64_t tiles_of(int64_t tokens) { return (tokens + tile_tokens - 1) / tile_tokens; }
-constexpr Q8Row q8_tile(int64_t columns, int64_t block) {
-    const Q8Row row = q8_row(columns, block);
-    return {.scales = tile_tokens * row.scales,
-            .sums16 = tile_tokens * row.sums16,
-            .real_sums16 = tile_tokens * row.real_sums16,
-            .sums32 = tile_tokens * row.sums32,
-            .real_sums32 = tile_tokens * row.real_sums32,
-            .bytes = tile_tokens * row.bytes};
+
+struct alignas(64) Q8Tile {
+    int8_t codes[tile_columns / 64][tile_tokens][64];
+    int16_t sums32[tile_tokens][tile_columns / 32];  // of codes
+    // In blocks of 256.
+    float scales[tile_tokens];
+    int16_t sums16[tile_tokens][tile_columns / 16];
+    // In blocks of 32; the sums are multiplied by the scale.
+    float scales32[tile_tokens][tile_columns / 32], real_sums32[tile_tokens][tile_columns / 32];
+};
+constexpr int64_t q8_tile_bytes(int64_t columns) {
+    return (columns + tile_columns - 1) / tile_columns * int64_t(sizeof(Q8Tile));
 }
 
 // 16 tokens for matrix units: bf16[columns / 32][16][32], columns filled up with zeros. A second
@@ -186,8 +191,8 @@ struct Isa {
     // The matrix kernels of a type (gguf::DType); null where there are none.
     const Matrix* (*matrix)(int dtype) = nullptr;
     void (*quantize)(const float* x, int64_t columns, int64_t block, uint8_t* row) = nullptr;
-    // Puts a row in place `token` of a Q8Tile; null: zeros.
-    void (*place)(const uint8_t* row, int64_t columns, int64_t block, uint8_t* tile,
+    // Puts a row in place `token` of a row of Q8Tiles, for weights with such blocks; null: zeros.
+    void (*place)(const float* row, int64_t columns, int64_t block, uint8_t* tiles,
                   int token) = nullptr;
     PlaceForUnits* place_for_units = nullptr;  // null: there are no matrix units
     // Few queries over a part of a cache, whose rows are read once; and many queries. The first is

@@ -15,7 +15,7 @@ extern const Matrix q2_k, q3_k, q4_k, q5_k, q6_k, iq4_xs;
 extern const Matrix iq2_xxs, iq2_xs, iq2_s, iq3_xxs, iq3_s, iq1_s, iq1_m;
 
 void quantize(const float* x, int64_t columns, int64_t block, uint8_t* row);
-void place(const uint8_t* row, int64_t columns, int64_t block, uint8_t* tile, int token);
+void place(const float* row, int64_t columns, int64_t block, uint8_t* tiles, int token);
 extern PlaceForUnits* const place_for_units;
 void attend_few(const Attention& attention);
 void attend_block(const Attention& attention);

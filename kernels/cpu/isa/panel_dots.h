@@ -3,8 +3,8 @@
 // of weights all the tokens. Sums of integers of 16 or 32 columns and what they add up to stay in
 // registers, so that nothing is stored while the columns of a panel pass.
 //
-// Where scales are whole numbers, a sum of integers has 16 bits and one instruction adds its
-// product with them to an integer of the block; else it becomes a float on the way.
+// Where scales are whole numbers, one instruction adds a sum's product with its scale to an
+// integer; else the sum becomes a float on the way.
 #pragma once
 
 #include "kernels/cpu/isa/panel.h"
@@ -52,88 +52,103 @@ template <typename Visit>
         for (int t = 0; t < panel_tokens; ++t) visit(g, t);
 }
 
-// Adds the products of the panels' columns and some tokens, from `first` on, to y. `offsets`
-// [tokens][sums of the panels' columns]: what sums of products begin with.
+// Of a token's codes, as many as there are scales.
 template <class Type>
-inline void multiply_some(const Panel (&panels)[panel_groups], const TokenTile& x,
-                          const int32_t* offsets, int64_t first, int64_t columns, float* y) {
+inline const int16_t* sums_of(const Q8Tile& x, int token) {
+    return Type::Scales::per16 ? x.sums16[token] : x.sums32[token];
+}
+
+// Adds the sums of some tokens' codes, each times the number of a row that lies in `pairs`, there
+// in the first of the panels.
+template <class Type>
+[[gnu::always_inline]] inline void add_sums(const uint8_t* pairs, const Q8Tile& x, int first,
+                                            I (&to)[panel_groups][panel_tokens]) {
+#pragma GCC unroll 8
+    for (int n = 0; n < PanelTraits<Type>::sums; n += 2)
+        each_result([&](int g, int t) {
+            const auto* sums = reinterpret_cast<const int8_t*>(sums_of<Type>(x, first + t) + n);
+            to[g][t] = dot_pairs(to[g][t], load(pairs + g * sizeof(Panel) + n / 2 * 4 * lanes),
+                                 splat_quad(sums));
+        });
+}
+
+// Adds the products of the panels' columns and some tokens, from `first` on, to y. `offsets`
+// [tokens][scales of the panels' columns]: what sums of products begin with.
+template <class Type>
+inline void multiply_some(const Panel (&panels)[panel_groups], const Q8Tile& x,
+                          const int32_t* offsets, int first, int64_t columns, float* y) {
+    using T = PanelTraits<Type>;
     using S = typename Type::Scales;
     constexpr bool wide = Type::block == 256;
-    constexpr int quads = 8 / S::count, parts = Type::block / 32 * S::count;
-    constexpr int zero_code = panel_zero<Type>();
-    constexpr int64_t panel_sums = panel_columns / 32 * S::count;
+    constexpr int quads = 8 / S::count;
     y += first * lanes;
     auto result = [&](int g, int t) { return y + g * results + t * lanes; };
     F totals[panel_groups][panel_tokens];
     I whole[panel_groups][panel_tokens];
-    if constexpr (!wide) each_result([&](int g, int t) { totals[g][t] = load_f32(result(g, t)); });
-    for (int64_t b = 0; b < columns / Type::block; ++b) {
-        each_result([&](int g, int t) {
-            if constexpr (wide) totals[g][t] = zero();
-            if constexpr (S::whole) whole[g][t] = splat(0);
-        });
-        const float* token_scales = opaque(x.scales + first * x.scales_apart + b);
-        for (int64_t n = b * parts; n < (b + 1) * parts; ++n) {
-            const int64_t column = n * 4 * quads;
-            const int32_t* begins = opaque(offsets + first * panel_sums + n);
-            const float* real_sums = opaque(x.real_sums + first * x.sums_apart + n);
-            I sums[panel_groups][panel_tokens];
-            each_result(
-                [&](int g, int t) { sums[g][t] = splat(zero_code ? begins[t * panel_sums] : 0); });
-            multiply_quads<Type, quads>(
-                panels, n * quads,
-                opaque(x.codes + column / 64 * 64 * tile_tokens + 64 * first + column % 64), sums);
-            const Panel* panel = opaque(panels);
+    each_result([&](int g, int t) {
+        totals[g][t] = wide ? zero() : load_f32(result(g, t));
+        whole[g][t] = splat(0);
+    });
+    for (int64_t n = 0; n < columns / 32 * S::count; ++n) {
+        const int64_t column = n * 4 * quads;
+        const int32_t* begins = opaque(offsets + first * T::sums + n);
+        const float* token_scales = opaque(x.scales32[first] + n);
+        const float* real_sums = opaque(x.real_sums32[first] + n);
+        constexpr int apart = tile_columns / 32;  // of these
+        I sums[panel_groups][panel_tokens];
+        each_result([&](int g, int t) { sums[g][t] = splat(T::zero() ? begins[t * T::sums] : 0); });
+        multiply_quads<Type, quads>(panels, n * quads,
+                                    opaque(x.codes[column / 64][first] + column % 64), sums);
+        const Panel* panel = opaque(panels);
 #pragma GCC unroll 8
-            for (int g = 0; g < panel_groups; ++g) {
-                const F scale = load_f32(panel[g].scales + n * lanes);
+        for (int g = 0; g < panel_groups; ++g) {
+            const F scale = load_f32(panel[g].scales + n * 4 * lanes);
 #pragma GCC unroll 8
-                for (int t = 0; t < panel_tokens; ++t) {
-                    F& total = totals[g][t];
-                    if constexpr (S::whole)
-                        whole[g][t] = add_low(whole[g][t], sums[g][t], as_int(scale));
-                    else if constexpr (wide)
-                        total = fma(to_float(sums[g][t]), scale, total);
-                    else
-                        total = fma(to_float(sums[g][t]),
-                                    mul(scale, splat(token_scales[t * x.scales_apart])), total);
-                    if constexpr (S::has_min && !S::whole)
-                        total = fma(load_f32(panel[g].mins + n * lanes),
-                                    splat(real_sums[t * x.sums_apart]), total);
-                }
+            for (int t = 0; t < panel_tokens; ++t) {
+                F& total = totals[g][t];
+                if constexpr (S::whole)
+                    whole[g][t] = dot_pairs(whole[g][t], sums[g][t], as_int(scale));
+                else if constexpr (wide)
+                    total = fma(to_float(sums[g][t]), scale, total);
+                else
+                    total = fma(to_float(sums[g][t]), mul(scale, splat(token_scales[t * apart])),
+                                total);
+                if constexpr (S::has_min && !S::whole)
+                    total = fma(load_f32(panel[g].mins + n * 4 * lanes),
+                                splat(real_sums[t * apart]), total);
             }
         }
-        if constexpr (S::whole) {
-            each_result([&](int g, int t) {
-                totals[g][t] = mul(to_float(whole[g][t]), load_f32(panels[g].units + b * lanes));
-            });
-            for (int64_t n = b * parts; S::has_min && n < (b + 1) * parts; ++n)
-                each_result([&](int g, int t) {
-                    const F sum = splat(x.real_sums[(first + t) * x.sums_apart + n]);
-                    totals[g][t] = fma(load_f32(panels[g].mins + n * lanes), sum, totals[g][t]);
-                });
-        }
-        if constexpr (wide)
-            each_result([&](int g, int t) {
-                store(result(g, t), fma(totals[g][t], splat(token_scales[t * x.scales_apart]),
-                                        load_f32(result(g, t))));
-            });
     }
-    if constexpr (!wide) each_result([&](int g, int t) { store(result(g, t), totals[g][t]); });
+    if constexpr (T::taken != 0) add_sums<Type>(panels[0].taken, x, first, whole);
+    if constexpr (S::whole)
+        each_result([&](int g, int t) {
+            totals[g][t] = mul(to_float(whole[g][t]), load_f32(panels[g].units));
+            whole[g][t] = splat(0);
+        });
+    if constexpr (S::whole && S::has_min) {
+        add_sums<Type>(panels[0].mins, x, first, whole);
+        each_result([&](int g, int t) {
+            totals[g][t] = fma(to_float(whole[g][t]), load_f32(panels[g].min_units), totals[g][t]);
+        });
+    }
+    each_result([&](int g, int t) {
+        F& total = totals[g][t];
+        if constexpr (wide) total = fma(total, splat(x.scales[first + t]), load_f32(result(g, t)));
+        store(result(g, t), total);
+    });
 }
 
 // The same of all tokens of a tile.
 template <class Type>
-inline void multiply_tile(const Panel (&panels)[panel_groups], const TokenTile& x, int64_t columns,
+inline void multiply_tile(const Panel (&panels)[panel_groups], const Q8Tile& x, int64_t columns,
                           int64_t tokens, float* y) {
-    constexpr int zero_code = panel_zero<Type>();
-    constexpr int64_t panel_sums = panel_columns / 32 * Type::Scales::count;
-    alignas(64) int32_t offsets[tile_tokens * panel_sums];
-    if constexpr (zero_code != 0)
+    using T = PanelTraits<Type>;
+    alignas(64) int32_t offsets[tile_tokens * T::sums];
+    if constexpr (T::zero() != 0)
         for (int t = 0; t < tile_tokens; ++t)
-            for (int64_t n = 0; n < columns / 32 * Type::Scales::count; ++n)
-                offsets[t * panel_sums + n] = -zero_code * x.sums[t * x.sums_apart + n];
-    for (int64_t first = 0; first < tokens; first += panel_tokens)
+            for (int n = 0; n < T::sums; ++n)
+                offsets[t * T::sums + n] = -T::zero() * sums_of<Type>(x, t)[n];
+    for (int first = 0; first < tokens; first += panel_tokens)
         multiply_some<Type>(panels, x, offsets, first, columns, y);
 }
 
@@ -153,6 +168,11 @@ inline void each_row(const Product& product, int64_t groups, int64_t begin, int6
         for (int64_t g = 0; g < groups; ++g)
             visit(g, token, tile + g * results + token % tile_tokens * lanes);
     }
+}
+
+inline const Q8Tile& tile_at(const Product& product, int64_t tile, int64_t column) {
+    const uint8_t* row = product.x + tile * product.x_stride;
+    return reinterpret_cast<const Q8Tile*>(row)[column / tile_columns];
 }
 
 // Products of some tiles with all groups, of `width` columns from `column` on.
@@ -183,12 +203,10 @@ void multiply_chunk(const Product& product, int64_t column, int64_t width, int64
             for (int64_t tile = begin; tile < end; ++tile) {
                 const int64_t tokens = product.tokens - tile * tile_tokens;
                 float* const tile_results = y + (tile - begin) * most_results;
-                multiply_tile<Type>(
-                    panels,
-                    TokenTile::of<Type>(product.x + tile * product.x_stride, columns, first),
-                    panel_width, tokens < tile_tokens ? tokens : tile_tokens, tile_results);
-                if (left <=
-                    panel_columns)  // at once, while the next tile hides that lines are fetched
+                multiply_tile<Type>(panels, tile_at(product, tile, first), panel_width,
+                                    tokens < tile_tokens ? tokens : tile_tokens, tile_results);
+                // At once, while the next tile hides that lines are fetched.
+                if (left <= panel_columns)
                     each_row(product, groups, tile, tile + 1, tile_results,
                              [&](int64_t g, int64_t token, float* from) {
                                  put<1>(product, group + g, token, {load_f32(from)});
@@ -205,10 +223,10 @@ void multiply_tiles(const Product& product) {
     const int64_t columns = product.columns, tiles = tiles_of(product.tokens);
     const bool fits = tiles * tile_tokens * columns <= cached_bytes;
     const int64_t most_width = fits || columns < chunk_columns ? columns : chunk_columns;
-    int64_t tile_block = cached_bytes / (tile_tokens * most_width);
-    if (tile_block > most_cached_tiles) tile_block = most_cached_tiles;
-    for (int64_t begin = 0; begin < tiles; begin += tile_block) {
-        const int64_t end = begin + tile_block < tiles ? begin + tile_block : tiles;
+    int64_t most_tiles = cached_bytes / (tile_tokens * most_width);
+    if (most_tiles > most_cached_tiles) most_tiles = most_cached_tiles;
+    for (int64_t begin = 0; begin < tiles; begin += most_tiles) {
+        const int64_t end = begin + most_tiles < tiles ? begin + most_tiles : tiles;
         for (int64_t column = 0; column < columns; column += most_width) {
             const int64_t left = columns - column;
             multiply_chunk<Type>(product, column, left < most_width ? left : most_width, begin,

@@ -65,7 +65,7 @@ inline I negate_where(I a, I bytes, I bits) {
 inline I select_less(I a, I b, I yes, I no) {
     return _mm256_blendv_epi8(no, yes, _mm256_cmpgt_epi32(b, a));
 }
-inline I add_low(I sum, I a, I b) { return _mm256_add_epi32(sum, _mm256_madd_epi16(a, b)); }
+inline I dot_pairs(I sum, I a, I b) { return _mm256_add_epi32(sum, _mm256_madd_epi16(a, b)); }
 #if defined(__AVXVNNI__)
 inline I dot(I sum, I codes, I quad) { return _mm256_dpbusd_avx_epi32(sum, codes, quad); }
 inline I dot_signed(I sum, I biased, I quad) { return dot(sum, biased, quad); }

@@ -86,8 +86,8 @@ inline I select_less(I a, I b, I yes, I no) {
 // sum + the products of a lane's 4 unsigned bytes with 4 signed ones.
 inline I dot(I sum, I codes, I quad) { return _mm512_dpbusd_epi32(sum, codes, quad); }
 inline I dot_signed(I sum, I biased, I quad) { return dot(sum, biased, quad); }
-// sum + the product of the lower halves of a's and b's lanes, signed; b's upper ones are 0.
-inline I add_low(I sum, I a, I b) { return _mm512_dpwssd_epi32(sum, a, b); }
+// sum + the products of a lane's 2 signed halves.
+inline I dot_pairs(I sum, I a, I b) { return _mm512_dpwssd_epi32(sum, a, b); }
 // Signed bytes as dot_signed() wants them.
 inline I biased(I bytes) { return _mm512_xor_si512(bytes, _mm512_set1_epi8(char(0x80))); }
 

@@ -153,9 +153,11 @@ inline I dot_signed(I sum, I codes, I quad) {
         return uint32_t(total);
     });
 }
-inline I add_low(I sum, I a, I b) {
+inline I dot_pairs(I sum, I a, I b) {
     return each_lane<I>([&](int i) {
-        return uint32_t(int32_t(sum.lane[i]) + int16_t(a.lane[i]) * int16_t(b.lane[i]));
+        int32_t total = int32_t(sum.lane[i]);
+        for (int s = 0; s < 32; s += 16) total += int16_t(a.lane[i] >> s) * int16_t(b.lane[i] >> s);
+        return uint32_t(total);
     });
 }
 inline I biased(I bytes) { return bytes; }

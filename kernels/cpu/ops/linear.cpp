@@ -114,7 +114,7 @@ Task bind_packed(const Launch& launch, const Site& site) {
         int64_t columns = piece.product.columns;
         piece.multiply = tiles ? kernel.multiply_tiles : kernel.multiply_rows;
         piece.step = tiles ? site.isa.panel_groups : 1;
-        piece.product.x_stride = tiles              ? q8_tile(columns, kernel.block).bytes
+        piece.product.x_stride = tiles              ? q8_tile_bytes(columns)
                                  : kernel.block > 0 ? q8_row(columns, kernel.block).bytes
                                  : as_it_lies       ? piece.x.strides[0] * 4
                                                     : columns * 4;

@@ -98,7 +98,7 @@ struct Batched {
         for (int64_t head = first / groups; head * groups < last; ++head) {
             uint8_t* head_x = prepared + (alone ? worker.index : head) * head_bytes();
             for (int64_t piece = 0; alone && piece < pieces(tokens); ++piece)
-                prepare(head, piece, tokens, head_x, worker);
+                prepare(head, piece, tokens, head_x);
             multiply_head(head, head_x,
                           {.first_group = std::max<int64_t>(0, first - head * groups),
                            .last_group = std::min(groups, last - head * groups),
@@ -114,20 +114,19 @@ struct Batched {
         worker.share(pieces(tokens) * matrix.matrices, first, last);
         for (int64_t i = first; i < last; ++i) {
             const int64_t head = i % matrix.matrices, piece = i / matrix.matrices;
-            prepare(head, piece, tokens, prepared + head * head_bytes(), worker);
+            prepare(head, piece, tokens, prepared + head * head_bytes());
         }
         worker.barrier->wait();
     }
 
-    void prepare(int64_t head, int64_t piece, int64_t tokens, uint8_t* head_x,
-                 const Worker& worker) const {
+    void prepare(int64_t head, int64_t piece, int64_t tokens, uint8_t* head_x) const {
         if (!form)
             return site.isa.quantize(row(piece, head), matrix.columns, block,
                                      head_x + piece * piece_bytes());
         for (int place = 0; place < tile_tokens; ++place) {
             const int64_t token = piece * tile_tokens + place;
             form.place(token < tokens ? row(token, head) : nullptr, head_x + piece * piece_bytes(),
-                       place, worker);
+                       place);
         }
     }
 

@@ -209,16 +209,15 @@ struct MoeFfn {
 
     // Puts a row in the place of a choice; the last choice of an expert clears the places behind
     // its own.
-    void place(const TileForm& form, const float* row, int64_t choice, int64_t tiles,
-               const Worker& worker) const {
+    void place(const TileForm& form, const float* row, int64_t choice, int64_t tiles) const {
         int64_t expert = at<const int32_t>(room.expert)[choice];
         int64_t rank = choice - at<const int32_t>(room.offset)[expert];
         int64_t number = at<const int32_t>(room.tile)[expert] + rank / tile_tokens;
         uint8_t* tile = at<uint8_t>(tiles) + number * form.bytes();
         int place = int(rank % tile_tokens);
-        form.place(row, tile, place, worker);
+        form.place(row, tile, place);
         if (rank + 1 < choices_of(expert)) return;
-        while (++place < tile_tokens) form.place(nullptr, tile, place, worker);
+        while (++place < tile_tokens) form.place(nullptr, tile, place);
     }
 
     // The tokens in the forms that a matrix reads; nothing to do for f32.
@@ -234,7 +233,7 @@ struct MoeFfn {
         worker.share(at<const int32_t>(room.offset)[room.experts], first, last);
         for (int64_t i = first; room.tiled && form && i < last; ++i)
             if (reads_tiles(at<const int32_t>(room.expert)[i]))
-                place(form, x.row(at<const int32_t>(room.token)[i]), i, tiles, worker);
+                place(form, x.row(at<const int32_t>(room.token)[i]), i, tiles);
     }
 
     // A product of all choices of an expert and some groups of its rows, whose operand is in tiles
@@ -286,7 +285,7 @@ struct MoeFfn {
             scale_and_shift(up_row, up_scale, up_bias, expert);
             unit(row, up_row, row, room.ffn);
             if (form && reads_tiles(expert))
-                place(form, row, i, room.hidden_tiles, worker);
+                place(form, row, i, room.hidden_tiles);
             else if (block)
                 site.isa.quantize(row, room.ffn, block, at<uint8_t>(room.hidden) + i * bytes);
         }
