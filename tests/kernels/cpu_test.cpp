@@ -69,6 +69,17 @@ TEST(Cpu, LinearOfManyColumnsAndTokens) {
     }
 }
 
+// Results that go past the caches, in rows of which every other begins amid a line.
+TEST(Cpu, LinearOfManyRowsAndTokens) {
+    for (DType dtype : {DType::Q4_0, DType::Q6_K}) {
+        SmallModel model;
+        Axis k = model.axis("k", 256), n = model.axis("n", 1800);
+        Tensor x = model.activation("x", {k});
+        model.finish(linear(x, model.weight("w", dtype, {n}, {k})));
+        expect_close(model, {test::random_step(0, 300)}, bound_of(dtype), unit_bound_of(dtype));
+    }
+}
+
 // Where all numbers are as large as the largest, sums of their codes are the largest there are.
 TEST(Cpu, LinearOfOneMagnitude) {
     for (DType dtype : {DType::Q4_0, DType::Q8_0, DType::Q2_K, DType::Q3_K, DType::Q4_K,

@@ -175,6 +175,21 @@ inline const Q8Tile& tile_at(const Product& product, int64_t tile, int64_t colum
     return reinterpret_cast<const Q8Tile*>(row)[column / tile_columns];
 }
 
+// Results that no middle cache holds until they are read go past them: lines that are written whole
+// need not be fetched.
+inline constexpr int64_t streamed_bytes = 2 << 20;
+inline bool streams(const Product& product) {
+    return lanes * sizeof(float) == 64 && !product.weights &&
+           product.tokens * product.rows * 4 >= streamed_bytes;
+}
+inline void stream_or_put(const Product& product, int64_t group, int64_t token, F result) {
+    const ResultRows rows = ResultRows::of(product, group, token);
+    if (rows.count == lanes && reinterpret_cast<uintptr_t>(rows.y) % 64 == 0)
+        stream(rows.y, result);
+    else
+        put<1>(product, group, token, {result});
+}
+
 // Products of some tiles with all groups, of `width` columns from `column` on.
 template <class Type>
 void multiply_chunk(const Product& product, int64_t column, int64_t width, int64_t begin,
@@ -184,6 +199,7 @@ void multiply_chunk(const Product& product, int64_t column, int64_t width, int64
                   group_bytes = columns / Type::block * block_bytes;
     auto& panels = *reinterpret_cast<Panel(*)[panel_groups]>(product.scratch);
     float* const y = reinterpret_cast<float*>(product.scratch + sizeof panels);
+    const bool streamed = width == columns && streams(product);
     for (int64_t group = product.first_group; group < product.last_group; group += panel_groups) {
         const int64_t left_groups = product.last_group - group;
         const int64_t groups = left_groups < panel_groups ? left_groups : panel_groups;
@@ -205,11 +221,13 @@ void multiply_chunk(const Product& product, int64_t column, int64_t width, int64
                 float* const tile_results = y + (tile - begin) * most_results;
                 multiply_tile<Type>(panels, tile_at(product, tile, first), panel_width,
                                     tokens < tile_tokens ? tokens : tile_tokens, tile_results);
-                // At once, while the next tile hides that lines are fetched.
                 if (left <= panel_columns)
                     each_row(product, groups, tile, tile + 1, tile_results,
                              [&](int64_t g, int64_t token, float* from) {
-                                 put<1>(product, group + g, token, {load_f32(from)});
+                                 if (streamed)
+                                     stream_or_put(product, group + g, token, load_f32(from));
+                                 else
+                                     put<1>(product, group + g, token, {load_f32(from)});
                              });
             }
         }
@@ -233,6 +251,7 @@ void multiply_tiles(const Product& product) {
                                  end);
         }
     }
+    finish_streams();
 }
 
 }  // namespace tandem::kernels::cpu::TANDEM_ISA
