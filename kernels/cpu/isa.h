@@ -84,7 +84,7 @@ struct Matrix {
 // Room for some groups of at most 16 rows that are unpacked at a time, and for their results of
 // some tiles of tokens; or for what matrix units unpack, and sums of some tokens and groups.
 inline constexpr int64_t most_cached_tiles = 32, most_unit_tokens = 64, most_unit_groups = 64;
-inline constexpr int64_t product_scratch = 384 << 10;
+inline constexpr int64_t product_scratch = 320 << 10;
 
 // A cache of one kv head: rows of cells, the row of a position in cell position % cells.
 struct CacheHead {

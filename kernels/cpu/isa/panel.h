@@ -67,6 +67,7 @@ inline void unpack_group(const uint8_t* weights, int64_t columns, Panel& panel) 
         const uint8_t* p = weights + b * Type::bytes * lanes;
         for (int line = 0; line < Type::bytes * lanes; line += 64) prefetch_line(p + line);
         I mins[T::sums], taken[T::sums];
+        constexpr int taken_bits = std::countr_zero(unsigned(T::taken));  // a power of two
         Type::groups(p, [&](int g, const I(&codes)[8], const S& s) [[gnu::always_inline]] {
             const int64_t at = b * (Type::block / 32) + g;
             uint8_t* to = panel.codes + at * 32 * lanes;
@@ -76,8 +77,7 @@ inline void unpack_group(const uint8_t* weights, int64_t columns, Panel& panel) 
                 if constexpr (S::whole) {
                     store(panel.scales + n * 4 * lanes, bit_and(s.scales[h], splat(0xffff)));
                     if constexpr (S::has_min) mins[n] = s.mins[h];
-                    if constexpr (T::taken != 0)
-                        taken[n] = shift_left(s.scales[h], std::countr_zero(unsigned(T::taken)));
+                    if constexpr (T::taken != 0) taken[n] = shift_left(s.scales[h], taken_bits);
                 } else {
                     store(panel.scales + n * 4 * lanes, as_int(s.scale(h)));
                     if constexpr (S::has_min) store(panel.mins + n * 4 * lanes, as_int(s.min(h)));

@@ -177,15 +177,15 @@ inline const Q8Tile& tile_at(const Product& product, int64_t tile, int64_t colum
 
 // Results that no middle cache holds until they are read go past them: lines that are written whole
 // need not be fetched.
-inline constexpr int64_t streamed_bytes = 2 << 20;
-inline bool streams(const Product& product) {
+inline constexpr int64_t nontemporal_bytes = 2 << 20;
+inline bool passes_caches(const Product& product) {
     return lanes * sizeof(float) == 64 && !product.weights &&
-           product.tokens * product.rows * 4 >= streamed_bytes;
+           product.tokens * product.rows * 4 >= nontemporal_bytes;
 }
-inline void stream_or_put(const Product& product, int64_t group, int64_t token, F result) {
+inline void put_past_caches(const Product& product, int64_t group, int64_t token, F result) {
     const ResultRows rows = ResultRows::of(product, group, token);
     if (rows.count == lanes && reinterpret_cast<uintptr_t>(rows.y) % 64 == 0)
-        stream(rows.y, result);
+        store_nontemporal(rows.y, result);
     else
         put<1>(product, group, token, {result});
 }
@@ -199,7 +199,7 @@ void multiply_chunk(const Product& product, int64_t column, int64_t width, int64
                   group_bytes = columns / Type::block * block_bytes;
     auto& panels = *reinterpret_cast<Panel(*)[panel_groups]>(product.scratch);
     float* const y = reinterpret_cast<float*>(product.scratch + sizeof panels);
-    const bool streamed = width == columns && streams(product);
+    const bool past_caches = width == columns && passes_caches(product);
     for (int64_t group = product.first_group; group < product.last_group; group += panel_groups) {
         const int64_t left_groups = product.last_group - group;
         const int64_t groups = left_groups < panel_groups ? left_groups : panel_groups;
@@ -224,8 +224,8 @@ void multiply_chunk(const Product& product, int64_t column, int64_t width, int64
                 if (left <= panel_columns)
                     each_row(product, groups, tile, tile + 1, tile_results,
                              [&](int64_t g, int64_t token, float* from) {
-                                 if (streamed)
-                                     stream_or_put(product, group + g, token, load_f32(from));
+                                 if (past_caches)
+                                     put_past_caches(product, group + g, token, load_f32(from));
                                  else
                                      put<1>(product, group + g, token, {load_f32(from)});
                              });
@@ -251,7 +251,7 @@ void multiply_tiles(const Product& product) {
                                  end);
         }
     }
-    finish_streams();
+    fence_nontemporal();
 }
 
 }  // namespace tandem::kernels::cpu::TANDEM_ISA

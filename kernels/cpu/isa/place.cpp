@@ -34,9 +34,9 @@ void place_of_32(const float* x, int count, Q8Tile& tile, int token) {
 
 void clear(Q8Tile& tile, int token) {
     for (auto& codes : tile.codes) std::memset(codes[token], 0, sizeof codes[token]);
-    auto clear = [&](auto& of) { std::memset(&of[token], 0, sizeof of[token]); };
-    clear(tile.sums32), clear(tile.scales), clear(tile.sums16);
-    clear(tile.scales32), clear(tile.real_sums32);
+    auto zero_out = [&](auto& of) { std::memset(&of[token], 0, sizeof of[token]); };
+    zero_out(tile.sums32), zero_out(tile.scales), zero_out(tile.sums16);
+    zero_out(tile.scales32), zero_out(tile.real_sums32);
 }
 
 }  // namespace

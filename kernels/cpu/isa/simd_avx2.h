@@ -114,8 +114,8 @@ inline F min(F a, F b) { return _mm256_min_ps(a, b); }
 inline F abs(F a) { return _mm256_andnot_ps(_mm256_set1_ps(-0.0f), a); }
 inline I round_to_int(F a) { return _mm256_cvtps_epi32(a); }
 inline void store(float* p, F a) { _mm256_storeu_ps(p, a); }
-inline void stream(float* p, F a) { _mm256_stream_ps(p, a); }
-inline void finish_streams() { _mm_sfence(); }
+inline void store_nontemporal(float* p, F a) { _mm256_stream_ps(p, a); }
+inline void fence_nontemporal() { _mm_sfence(); }
 inline void store_f16(uint8_t* p, F a) {
     _mm_storeu_si128(reinterpret_cast<__m128i*>(p), _mm256_cvtps_ph(a, _MM_FROUND_TO_NEAREST_INT));
 }

@@ -121,9 +121,9 @@ inline F min(F a, F b) { return _mm512_min_ps(a, b); }
 inline F abs(F a) { return _mm512_abs_ps(a); }
 inline I round_to_int(F a) { return _mm512_cvtps_epi32(a); }
 inline void store(float* p, F a) { _mm512_storeu_ps(p, a); }
-// Past the caches, to a multiple of 64 bytes; other threads see it after finish_streams().
-inline void stream(float* p, F a) { _mm512_stream_ps(p, a); }
-inline void finish_streams() { _mm_sfence(); }
+// Past the caches, to a multiple of 64 bytes; other threads see it after fence_nontemporal().
+inline void store_nontemporal(float* p, F a) { _mm512_stream_ps(p, a); }
+inline void fence_nontemporal() { _mm_sfence(); }
 // To nearest, halves to even.
 inline void store_f16(uint8_t* p, F a) {
     _mm256_storeu_si256(reinterpret_cast<__m256i*>(p),

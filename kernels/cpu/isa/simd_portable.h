@@ -230,8 +230,8 @@ inline I round_to_int(F a) {
     return each_lane<I>([&](int i) { return uint32_t(int32_t(__builtin_rintf(a.lane[i]))); });
 }
 inline void store(float* p, F a) { std::memcpy(p, a.lane, sizeof a.lane); }
-inline void stream(float* p, F a) { std::memcpy(p, a.lane, sizeof a.lane); }
-inline void finish_streams() {}
+inline void store_nontemporal(float* p, F a) { std::memcpy(p, a.lane, sizeof a.lane); }
+inline void fence_nontemporal() {}
 inline void store_f16(uint8_t* p, F a) {
     for (int i = 0; i < lanes; ++i) {
         uint16_t half = float_to_half(a.lane[i]);
