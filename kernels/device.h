@@ -117,6 +117,10 @@ class Device {
                         const std::function<void(int64_t first, int64_t end)>& work) {
         work(0, count);
     }
+    // For a device that waits for another: until done(), it helps with what that one computes, if
+    // both have their memory and their threads in this process. It changes no bit. Any thread may
+    // call done(). Returns at once where it cannot help.
+    virtual void help(Device&, const std::function<bool()>& /*done*/) {}
 };
 
 }  // namespace tandem::kernels

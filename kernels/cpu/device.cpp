@@ -191,6 +191,12 @@ void CpuDevice::divide(int64_t count, const std::function<void(int64_t first, in
     });
 }
 
+// A waiting thread that has no core of its own would take the time of those it waits for.
+void CpuDevice::help(Device& other, const std::function<bool()>& done) {
+    auto* cpu = dynamic_cast<CpuDevice*>(&other);
+    if (cpu && !description_.shares_cores) team_.help(cpu->team_, done);
+}
+
 Limits CpuDevice::measure_limits() {
     constexpr int64_t bytes = int64_t(1) << 29, rounds = 1'000'000;
     Buffer memory(bytes);

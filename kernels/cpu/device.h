@@ -45,6 +45,7 @@ class CpuDevice final : public Device {
     void wait(uint64_t) override {}  // play returns when done
     void divide(int64_t count,
                 const std::function<void(int64_t first, int64_t end)>& work) override;
+    void help(Device& other, const std::function<bool()>& done) override;
 
   private:
     // A member's share of a packed weight.

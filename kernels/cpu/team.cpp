@@ -66,6 +66,24 @@ void Barrier::mend() {
     broken_.store(false, std::memory_order_relaxed);
 }
 
+// A guest is counted before it looks whether the door is open, which is closed before guests are
+// counted: one of the two sees the other.
+
+Door::Open::~Open() {
+    door_.work_.store(nullptr);
+    while (door_.guests_.load() > 0) spin_pause();
+}
+
+void Door::enter(const Worker& guest) {
+    if (!work_.load(std::memory_order_relaxed)) return;
+    struct Inside {
+        std::atomic<int>& guests;
+        explicit Inside(std::atomic<int>& all) : guests(all) { guests.fetch_add(1); }
+        ~Inside() { guests.fetch_sub(1); }
+    } inside(guests_);
+    if (const Work* work = work_.load()) (*work)(guest);
+}
+
 Team::Team(std::vector<int> cores, bool shared)
     : cores_(std::move(cores)),
       shared_(shared),
@@ -84,7 +102,7 @@ Team::~Team() {
 
 void Team::call(int index) {
     try {
-        (*task_)(Worker{index, size(), &barrier_, &scratch_[size_t(index)]});
+        (*task_)(Worker{index, size(), &barrier_, &door_, &scratch_[size_t(index)]});
     } catch (const Barrier::Broken&) {
         // Another member has the error.
     } catch (...) {
@@ -126,6 +144,15 @@ void Team::run(const std::function<void(const Worker&)>& task) {
     if (!first) return;
     barrier_.mend();
     std::rethrow_exception(first);
+}
+
+void Team::help(Team& other, const std::function<bool()>& done) {
+    run([&](const Worker& worker) {
+        while (!done()) {
+            other.door_.enter(worker);
+            for (int i = 0; i < 16; ++i) spin_pause();
+        }
+    });
 }
 
 void Team::run_apart(const std::function<void(const Worker&)>& task) {

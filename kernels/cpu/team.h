@@ -35,10 +35,36 @@ class Barrier {
     std::atomic<bool> broken_ = false;
 };
 
+struct Worker;
+
+// Where members of other teams come in, to help with what is being dealt.
+class alignas(64) Door {
+  public:
+    using Work = std::function<void(const Worker& guest)>;
+
+    // Stands open for as long as this lives; its end waits for the guests inside.
+    class Open {
+      public:
+        Open(Door& door, const Work& work) : door_(door) { door_.work_.store(&work); }
+        ~Open();
+        Open(const Open&) = delete;
+
+      private:
+        Door& door_;
+    };
+    // Does work(guest) where the door is open.
+    void enter(const Worker& guest);
+
+  private:
+    std::atomic<const Work*> work_ = nullptr;
+    std::atomic<int> guests_ = 0;
+};
+
 // One member at work.
 struct Worker {
     int index = 0, count = 1;
     Barrier* barrier = nullptr;
+    Door* door = nullptr;
     std::vector<float>* own = nullptr;
 
     // Working memory of this member, kept between launches, from the begin of a cache line on.
@@ -53,11 +79,19 @@ struct Worker {
         first = total * index / count;
         last = total * (index + 1) / count;
     }
-    // Calls visit(first, last) for parts of `total` pieces, an even number each, as long as there
-    // are some: members that are faster than others get more. Once between two barriers.
+    // Calls visit(worker, first, last) for parts of `total` pieces, an even number each, as long as
+    // there are some: members that are faster than others get more, and so do guests. Once between
+    // two barriers.
     template <typename Visit>
     void deal(int64_t total, Visit visit) const {
-        for (int64_t first, last; barrier->take(total, first, last);) visit(first, last);
+        auto work = [&](const Worker& worker) {
+            for (int64_t first, last; barrier->take(total, first, last);)
+                visit(worker, first, last);
+        };
+        if (index > 0) return work(*this);
+        const Door::Work open_work = std::ref(work);
+        const Door::Open open(*door, open_work);
+        work(*this);
     }
 };
 
@@ -75,8 +109,11 @@ class Team {
     // Every member calls task(worker); returns when all have. The caller is worker 0. An exception
     // of any member ends the waits of the others and is thrown here.
     void run(const std::function<void(const Worker&)>& task);
-    // The same for any caller: a thread of its own, bound to the first core, is worker 0, so that
-    // memory which the task touches first is near the cores.
+    // Until done(), whose answer may change at any time, the members help `other` with what it
+    // deals.
+    void help(Team& other, const std::function<bool()>& done);
+    // The same as run for any caller: a thread of its own, bound to the first core, is worker 0, so
+    // that memory which the task touches first is near the cores.
     void run_apart(const std::function<void(const Worker&)>& task);
 
   private:
@@ -86,6 +123,7 @@ class Team {
     const std::vector<int> cores_;
     const bool shared_;
     Barrier barrier_;
+    Door door_;
     std::vector<std::thread> threads_;
     std::thread::id pinned_;  // the caller that was pinned last
     const std::function<void(const Worker&)>* task_ = nullptr;

@@ -10,7 +10,7 @@
 
 namespace tandem::kernels {
 
-class ReferenceDevice final : public Device {
+class ReferenceDevice : public Device {
   public:
     ReferenceDevice(std::string name, int64_t free_bytes, bool shares_cores = false);
 

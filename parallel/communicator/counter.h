@@ -18,6 +18,9 @@ class alignas(64) Counter {
         value_.notify_all();
     }
 
+    bool reached(uint32_t target) const {
+        return int32_t(value_.load(std::memory_order_acquire) - target) >= 0;
+    }
     // Returns when the number has reached `target`. Spins for a while first, unless threads share
     // cores, where whoever is waited for would lose the time.
     void wait(uint32_t target, bool spin, const std::atomic<bool>& poisoned) const;

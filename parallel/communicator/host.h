@@ -56,6 +56,8 @@ class HostCommunicator final : public Communicator {
     Wire wire(const Point& point) const;
     void publish(Point& point, int device, const Meeting& meeting, uint32_t sequence,
                  Counts counts);
+    // Returns when source `source` of the exchange has published.
+    void await(const Point& point, size_t source, int device, uint32_t sequence, Counts counts);
     // Makes the sum of transfer `t`, or puts its ranges side by side.
     void add(const Point& point, size_t t, int slot, Counts counts, kernels::Device& device,
              float* destination) const;

@@ -2,79 +2,21 @@
 // not written to while others read it.
 #include <gtest/gtest.h>
 
-#include <deque>
 #include <functional>
 #include <thread>
 
 #include "gguf/error.h"
-#include "graph/ops.h"
-#include "kernels/reference/device.h"
-#include "parallel/communicator/host.h"
+#include "net.h"
 #include "random.h"
 #include "watchdog.h"
 
 namespace tandem::parallel {
 namespace {
 
-using kernels::Operand;
-using kernels::Where;
+using test::length;
+using test::Net;
 using test::Random;
 using test::Watchdog;
-
-constexpr int64_t length = 256;
-
-// Exchanges of [tokens embd] values among devices, by number; all use the same memory.
-struct Net {
-    explicit Net(std::vector<Exchange> exchanges, size_t devices) {
-        graph::Tensor ids = graph.input("ids");
-        static const graph::Op made{.name = "made"};
-        for (Exchange& exchange : exchanges) {
-            int value =
-                graph.append(made, {ids}, {graph.tokens(), graph.axis("embd", length)}).value;
-            placed.instances.push_back({value, Placement::replicated(exchange.receivers)});
-            int number = int(placed.instances.size()) - 1;
-            exchange.transfers = {{.from = number, .to = number}};
-            placed.steps.emplace_back(exchange);
-        }
-        communicator = std::make_unique<HostCommunicator>(placed, devices, Wire::F32, false);
-        for (size_t device = 0; device < devices; ++device)
-            communicator->reserve(int(device), memory.emplace_back("memory", 0), 1 << 16, 1 << 16);
-    }
-
-    Meeting meeting(int device, int number) const {
-        auto& exchange = std::get<Exchange>(placed.steps[size_t(number)]);
-        const graph::Value& value = graph.value(placed.instances[size_t(number)].value);
-        Operand operand{.view = {.axes = value.shape,
-                                 .extents = {1, length},
-                                 .begins = {0, 0},
-                                 .strides = {length, 1}}};
-        Meeting meeting{.exchange = number};
-        operand.where = Where::Sending;
-        if (contains(exchange.sources, device)) meeting.sends.push_back(operand);
-        operand.where = Where::Landing;
-        if (contains(exchange.receivers, device)) meeting.receives.push_back(operand);
-        return meeting;
-    }
-
-    void run(int device, int number, uint32_t round) {
-        communicator->run(device, meetings.at({device, number}), round, {.tokens = 1, .rows = 1});
-    }
-
-    std::span<float> sending(int device, uint32_t round) const {
-        return {reinterpret_cast<float*>(communicator->sending(device, int(round % 2))), length};
-    }
-
-    graph::Graph graph;
-    Placed placed{.graph = &graph};
-    std::map<std::pair<int, int>, Meeting> meetings;  // stay where they are while others read
-    std::deque<kernels::ReferenceDevice> memory;
-    std::unique_ptr<HostCommunicator> communicator;
-    void prepare(size_t devices) {
-        for (size_t device = 0; device < devices; ++device)
-            for (size_t number = 0; number < placed.steps.size(); ++number)
-                meetings[{int(device), int(number)}] = meeting(int(device), int(number));
-    }
-};
 
 const Exchange send{.kind = Exchange::Kind::Place, .sources = {0}, .receivers = {1}};
 const Exchange back{.kind = Exchange::Kind::Place, .sources = {1}, .receivers = {0}};

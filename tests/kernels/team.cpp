@@ -44,7 +44,7 @@ TEST(Team, DealsEveryPieceOnce) {
             std::vector<std::atomic<int>> dealt(size_t(total) + 1);
             team.run([&](const Worker& worker) {
                 for (int round = 0; round < 3; ++round) {
-                    worker.deal(total, [&](int64_t first, int64_t last) {
+                    worker.deal(total, [&](const Worker&, int64_t first, int64_t last) {
                         EXPECT_EQ(first % 2, 0);
                         for (int64_t i = first; i < last; ++i) ++dealt[size_t(i)];
                     });
@@ -54,6 +54,66 @@ TEST(Team, DealsEveryPieceOnce) {
             for (int64_t i = 0; i < total; ++i) EXPECT_EQ(dealt[size_t(i)].load(), 3) << i;
         }
     }
+}
+
+TEST(Team, GuestsTakePartsOfWhatIsDealt) {
+    test::Watchdog watchdog;
+    for (int members : {1, 2}) {
+        Team team(std::vector<int>(size_t(members), 0), true);
+        Team guests(std::vector<int>(2, 0), true);
+        std::atomic<bool> over = false;
+        std::thread helping([&] { guests.help(team, [&] { return over.load(); }); });
+        constexpr int64_t total = 400;
+        constexpr int rounds = 20;
+        std::vector<std::atomic<int>> dealt(total);
+        std::atomic<int64_t> by_guests = 0;
+        std::atomic<bool> first_round = true;
+        team.run([&](const Worker& worker) {
+            for (int round = 0; round < rounds; ++round) {
+                bool dealing = true;  // of this member; a guest works while the first one deals
+                worker.deal(total, [&](const Worker& member, int64_t first, int64_t last) {
+                    const bool guest = member.own != worker.own;
+                    if (guest && worker.index == 0) {
+                        EXPECT_TRUE(dealing);
+                        EXPECT_NE(member.scratch(1000), worker.scratch(1000));
+                        by_guests += last - first;
+                    }
+                    // The members leave a part of the first round to guests.
+                    while (!guest && first_round && by_guests == 0) std::this_thread::yield();
+                    for (int64_t i = first; i < last; ++i) ++dealt[size_t(i)];
+                });
+                dealing = false;
+                worker.barrier->wait();
+                if (worker.index == 0) first_round = false;
+            }
+        });
+        over = true;
+        helping.join();
+        EXPECT_GT(by_guests.load(), 0);
+        for (const std::atomic<int>& times : dealt) EXPECT_EQ(times.load(), rounds);
+    }
+}
+
+TEST(Team, AnErrorOfAGuestIsThrownWhereItHelps) {
+    test::Watchdog watchdog;
+    Team team({0}, true), guests({0}, true);
+    std::atomic<bool> thrown = false;
+    std::thread helping([&] {
+        try {
+            guests.help(team, [] { return false; });
+            ADD_FAILURE() << "the error is lost";
+        } catch (const std::runtime_error& error) {
+            EXPECT_STREQ(error.what(), "out of paper");
+        }
+        thrown = true;
+    });
+    team.run([&](const Worker& worker) {
+        worker.deal(100, [&](const Worker& member, int64_t, int64_t) {
+            if (member.own != worker.own) throw std::runtime_error("out of paper");
+            while (!thrown) std::this_thread::yield();
+        });
+    });
+    helping.join();
 }
 
 }  // namespace

@@ -88,7 +88,7 @@ Task run_pieces(std::vector<Piece> pieces, const Site& site) {
     int64_t steps = 0;
     for (const Piece& piece : pieces) steps += piece.steps();
     return [pieces = std::move(pieces), steps, inputs = &site.inputs()](const Worker& worker) {
-        worker.deal(steps, [&](int64_t first, int64_t last) {
+        worker.deal(steps, [&](const Worker& member, int64_t first, int64_t last) {
             int64_t begin = 0;
             for (const Piece& piece : pieces) {
                 Product product = piece.product;
@@ -97,7 +97,7 @@ Task run_pieces(std::vector<Piece> pieces, const Site& site) {
                 product.last_group = std::min(piece.groups, (last - begin) * piece.step);
                 begin += piece.steps();
                 if (product.first_group >= product.last_group) continue;
-                if (in_tiles(piece.x)) product.scratch = product_memory(worker);
+                if (in_tiles(piece.x)) product.scratch = product_memory(member);
                 piece.multiply(product);
             }
         });

@@ -126,21 +126,22 @@ struct MoeFfn {
         prepare(gate, room.gate_x, room.gate_tiles, worker);
         if (!one) prepare(up, room.up_x, room.up_tiles, worker);
         worker.barrier->wait();
-        deal_experts(gate, worker, [&](int64_t expert, Groups groups) {
+        deal_experts(gate, worker, [&](const Worker& member, int64_t expert, Groups groups) {
             hidden_product(gate, room.gate_x, room.gate_tiles, room.hidden_gate, expert, groups,
-                           worker);
+                           member);
             hidden_product(up, one ? room.gate_x : room.up_x, one ? room.gate_tiles : room.up_tiles,
-                           room.hidden_up, expert, groups, worker);
+                           room.hidden_up, expert, groups, member);
         });
         worker.barrier->wait();
         activate(worker);
         worker.barrier->wait();
         // The experts add up in y, so its rows are dealt: nobody else touches those of a member.
         const int64_t step = step_of(down);
-        worker.deal((down.groups() + step - 1) / step, [&](int64_t first, int64_t last) {
+        const int64_t steps = (down.groups() + step - 1) / step;
+        worker.deal(steps, [&](const Worker& member, int64_t first, int64_t last) {
             const Groups groups{first * step, std::min(last * step, down.groups())};
             clear(groups);
-            each_expert([&](int64_t expert) { down_product(expert, groups, worker); });
+            each_expert([&](int64_t expert) { down_product(expert, groups, member); });
         });
     }
 
@@ -189,20 +190,20 @@ struct MoeFfn {
         const bool tiles = room.tiled && tile_form(matrix, matrix.columns).block > 0;
         return tiles ? site.isa.panel_groups : 1;
     }
-    // Calls each(expert, some of its groups) so that the groups of all experts are dealt to the
-    // team.
+    // Calls each(member, expert, some of its groups) so that the groups of all experts are dealt to
+    // the team.
     template <typename Each>
     void deal_experts(const HeldMatrix& matrix, const Worker& worker, Each each) const {
         const int64_t step = step_of(matrix), steps = (matrix.groups() + step - 1) / step;
         int64_t chosen = 0;
         each_expert([&](int64_t) { ++chosen; });
-        worker.deal(chosen * steps, [&](int64_t first, int64_t last) {
+        worker.deal(chosen * steps, [&](const Worker& member, int64_t first, int64_t last) {
             int64_t begin = 0;
             each_expert([&](int64_t expert) {
                 const Groups some{std::max<int64_t>(0, first - begin) * step,
                                   std::min(matrix.groups(), (last - begin) * step)};
                 begin += steps;
-                if (some.first < some.last) each(expert, some);
+                if (some.first < some.last) each(member, expert, some);
             });
         });
     }
