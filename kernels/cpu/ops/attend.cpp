@@ -1,4 +1,4 @@
-// attend on the CPU: writes the new keys and values, then shares pieces of work among the team: a
+// attend on the CPU: writes the new keys and values, then divides pieces of work among the team: a
 // block of queries of one kv head with all that they see, or where a step has few tokens of a
 // sequence, with a part of it, and joins the parts. Parts follow from positions alone, so the size
 // of the team changes no bit.
@@ -186,6 +186,19 @@ struct Attend {
         return out.row(token * kv_heads * q_per_kv + query_of(block, i));
     }
 
+    // Blocks of which none is in parts.
+    void deal_blocks(const Worker& worker) const {
+        int64_t blocks = 0;
+        each_block([&](const Block&) { ++blocks; });
+        worker.deal(blocks, [&](const Worker& member, int64_t first, int64_t last) {
+            int64_t number = 0;
+            each_block([&](const Block& block) {
+                if (number >= first && number < last) read_piece(block, block, 0, member);
+                ++number;
+            });
+        });
+    }
+
     // Pieces in order, each as much work as it has products; a worker's are those whose middle lies
     // in its share. `writing`: it writes the new rows of its pieces, too.
     void read(const Worker& worker, bool writing) const {
@@ -313,13 +326,14 @@ Task bind(const Launch& launch, const Site& site) {
         attend.written.push_back({*as_rows(view(values), 1), attend.v_cache});
     if (operation.inputs[sinks]) attend.sinks = reinterpret_cast<const float*>(view(sinks).data);
     return [attend](const Worker& worker) {
-        const bool writing = attend.readers_write();
+        const bool writing = attend.readers_write(), in_parts = attend.in_parts();
         if (!writing) {
             attend.write(worker);
             worker.barrier->wait();
+            if (!in_parts) return attend.deal_blocks(worker);
         }
         attend.read(worker, writing);
-        if (!attend.in_parts()) return;
+        if (!in_parts) return;
         worker.barrier->wait();
         attend.join_parts(worker);
     };
