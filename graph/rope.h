@@ -17,6 +17,8 @@ struct Rope {
     // YaRN: pairs below `low` keep their angle, those above `high` are divided by `scale`, with a
     // ramp between; `extrapolation` 0 divides them all.
     double extrapolation = 0, low = 0, high = 0;
+
+    bool operator==(const Rope&) const = default;
 };
 
 // Radians per position of each pair, scaling included. `factors` (empty or one per pair) divide the

@@ -7,6 +7,7 @@
 
 #include "graph/rope.h"
 #include "kernels/cpu_case.h"
+#include "random.h"
 
 namespace tandem {
 namespace {
@@ -289,6 +290,20 @@ TEST(Cpu, Rope) {
         model.finish(
             add(graph::rope(x, positions, rope), graph::rope(x, positions, rope, factors)));
         expect_close(model, {test::random_step(0, 9), test::random_step(1000, 3)}, 1e-11);
+    }
+}
+
+// Queries and keys turn together; what is turned twice does not.
+TEST(Cpu, RopeOfSeveralValues) {
+    for (bool halves : {false, true}) {
+        SmallModel model;
+        Axis heads = model.axis("heads", 3), d = model.axis("d", 20);
+        graph::Rope rope{.dims = 20, .halves = halves};
+        Tensor q = model.activation("q", {heads, d}), k = model.activation("k", {d});
+        Tensor positions = model.graph.input("positions");
+        Tensor twice = graph::rope(graph::rope(q, positions, rope), positions, rope);
+        model.finish(add(twice, graph::rope(k, positions, rope)));
+        expect_close(model, {test::random_step(0, 5), test::random_step(5, 300)}, 1e-11);
     }
 }
 
