@@ -99,14 +99,40 @@ class Layout {
             bool inside = !operation.outlives_segment && !operation.readers.empty();
             for (int reader : operation.readers)
                 inside = inside && i + size_t(reader) < entry.first + entry.count;
-            if (inside)
+            if (inside) {
                 operation.output.where = Where::Nowhere, inside_.push_back(draft.output);
-            else
-                touch(storage_of(draft.output), position);
+                continue;
+            }
+            const size_t in_place = entry.kernel ? entry.kernel->in_place : 0;
+            for (size_t j = 0; j < std::min(in_place, draft.inputs.size()); ++j)
+                if (may_replace(draft, j)) {
+                    storage_of_[draft.output] = storage_of(draft.inputs[j]);
+                    break;
+                }
+            touch(storage_of(draft.output), position);
         }
         if (entry.scratch_bytes > 0)
             scratch_[position] =
                 add({.life = {.first = position, .last = position, .bytes = entry.scratch_bytes}});
+    }
+
+    // Whether the result of an operation may lie where its input does: nobody reads that
+    // afterwards, and neither has a place of its own for the sake of others.
+    bool may_replace(const Draft& draft, size_t input) {
+        const Operation& operation = draft.operation;
+        const graph::View &from = operation.inputs[input].view, &to = operation.output.view;
+        const int instance = draft.inputs[input];
+        if (instance < 0 || !local_.is_activation(instance)) return false;
+        if (operation.inputs[input].where != Where::Arena) return false;  // stays inside a launch
+        for (int each : {instance, draft.output})
+            if (local_.base(each) != each || memory_.kept.count(each)) return false;
+        if (from.axes != to.axes || from.extents != to.extents || from.strides != to.strides)
+            return false;
+        if (local_.readers(instance).back() != draft.step) return false;
+        for (size_t step : local_.readers(draft.output))
+            if (std::holds_alternative<Exchange>(local_.placed().steps[step])) return false;
+        return storages_[size_t(storage_of(instance))].where == Where::Arena &&
+               !storage_of_.count(draft.output);
     }
 
     void touch_input(Draft& draft, int instance, int position) {

@@ -43,7 +43,7 @@ class Claims {
   private:
     void collect(const Compute& compute, size_t step) {
         const Local& local = projection_.local;
-        Draft draft{.inputs = compute.inputs, .output = compute.output};
+        Draft draft{.inputs = compute.inputs, .output = compute.output, .step = step};
         draft.prepared.assign(compute.inputs.size(), -1);
         draft.operation.node = &local.placed().graph->nodes()[size_t(compute.node)];
         for (int instance : compute.inputs)

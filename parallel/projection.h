@@ -19,6 +19,7 @@ struct Draft {
     std::vector<int> inputs;              // instances; -1: an operand left out
     std::vector<StorageNumber> prepared;  // the form in which an input is read; -1: as it is
     int output = -1;                      // instance
+    size_t step = 0;                      // of the placed list
 };
 
 // One entry of the device's program, in order.

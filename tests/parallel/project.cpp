@@ -1,4 +1,4 @@
-// What programs hand to exchanges.
+// What programs hand to exchanges, and where values lie.
 #include "parallel/project.h"
 
 #include <gtest/gtest.h>
@@ -95,6 +95,84 @@ TEST(Project, sends_that_lie_elsewhere_are_copied) {
         // On a device that only a table knows, the copies are launches without a kernel.
         EXPECT_EQ(expect_sends(make_programs(planned.placed, 1, 1, {}, nullptr)), 0u);
     }
+}
+
+// What lies where while a program runs: whoever reads finds what was written for it.
+class Contents {
+  public:
+    void run(const Program& program) {
+        for (const auto& item : program.items) {
+            if (auto* meeting = std::get_if<Meeting>(&item)) {
+                for (const Operand& from : meeting->sends) read(from);
+                for (const Operand& to : meeting->receives) write(to);
+                continue;
+            }
+            for (const Launch& launch : std::get<Segment>(item).launches) {
+                for (const auto& operation : launch.operations)
+                    for (const Operand& input : operation.inputs) read(input);
+                for (const auto& operation : launch.operations) {
+                    write(operation.output);
+                    for (const Operand& input : operation.inputs)
+                        replaced_ += input.where == Where::Arena &&
+                                     operation.output.where == Where::Arena &&
+                                     input.offset == operation.output.offset;
+                }
+            }
+        }
+    }
+    int replaced() const { return replaced_; }
+
+  private:
+    struct Range {
+        Where where;
+        int64_t begin, end;
+        bool overlaps(const Range& other) const {
+            return where == other.where && begin < other.end && other.begin < end;
+        }
+    };
+    static Range range(const Operand& operand) {
+        int64_t last = 0;
+        for (size_t i = 0; i < operand.view.extents.size(); ++i)
+            last += (operand.view.extents[i] - 1) * operand.view.strides[i];
+        return {operand.where, operand.offset, operand.offset + (last + 1) * 4};
+    }
+    static bool in_memory(const Operand& operand) {
+        return operand.where == Where::Arena || operand.where == Where::Sending ||
+               operand.where == Where::Landing;
+    }
+    void write(const Operand& operand) {
+        if (!in_memory(operand)) return;
+        std::erase_if(written_,
+                      [&](const auto& each) { return each.first.overlaps(range(operand)); });
+        written_.push_back({range(operand), operand.value});
+    }
+    void read(const Operand& operand) const {
+        if (!in_memory(operand)) return;
+        for (const auto& [at, value] : written_)
+            if (at.overlaps(range(operand)) && value == operand.value) return;
+        ADD_FAILURE() << "value " << operand.value << " was overwritten";
+    }
+
+    std::vector<std::pair<Range, int>> written_;
+    int replaced_ = 0;
+};
+
+TEST(Project, results_lie_over_what_nobody_reads_any_more) {
+    const kernels::Kernel any{
+        .name = "any", .claim = [](auto) { return size_t(1); }, .in_place = 2};
+    for (const char* name :
+         {"llama-yarn-bf16", "qwen3moe", "kimi-linear", "deepseek2-lite", "gemma3"})
+        for (const char* mode : {"none", "layer", "tensor", "graph"}) {
+            test::Planned planned =
+                test::plan_fixture(name, test::equal_devices(3), {.mode = mode});
+            for (int device : {0, 1, 2}) {
+                Programs programs = make_programs(planned.placed, device, 8, {&any, 1}, &copy);
+                Contents contents;
+                contents.run(programs.body.back());
+                contents.run(programs.head.back());
+                EXPECT_TRUE(contents.replaced() > 0 || mode != std::string_view("tensor"));
+            }
+        }
 }
 
 }  // namespace
