@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "gguf/error.h"
+#include "kernels/cpu/chain.h"
 #include "kernels/cpu/forms.h"
 #include "kernels/cpu/packing.h"
 #include "kernels/cpu/site.h"
@@ -29,6 +30,7 @@ const cpu::Variant& require_variant(std::string_view name) {
 
 struct CpuRecording final : Recording {
     std::vector<cpu::Task> tasks;
+    std::vector<cpu::Chain> chains;  // of tasks, in their order
     const std::atomic<bool>* cancelled = nullptr;
     // Of each worker, in every task and behind it; none where nobody asks.
     std::vector<std::vector<int64_t>> laps;
@@ -157,6 +159,7 @@ std::unique_ptr<Recording> CpuDevice::record(std::span<const Launch> launches,
     for (const Launch& launch : launches)
         recording->tasks.push_back(
             cpu::kernel_table()[size_t(launch.kernel->number)]->bind(launch, site));
+    recording->chains = cpu::chains_of(launches, site);
     if (bindings.timed)
         recording->laps.assign(size_t(team_.size()), std::vector<int64_t>(2 * launches.size()));
     return recording;
@@ -171,14 +174,27 @@ void CpuDevice::play(Recording& recording, uint64_t, uint64_t) {
     team_.run([&](const Worker& worker) {
         cpu::Stopwatch watch(replayed.laps.empty() ? nullptr
                                                    : &replayed.laps[size_t(worker.index)]);
-        for (size_t i = 0; i < replayed.tasks.size(); ++i) {
-            replayed.tasks[i](worker);
-            watch.lap(2 * i);
+        // Whether the members go on behind task i.
+        auto meet = [&](size_t i) {
             if (worker.index == 0 && replayed.cancelled->load(std::memory_order_relaxed))
                 last_task.store(i);
             worker.barrier->wait();
             watch.lap(2 * i + 1);
-            if (last_task.load() <= i) break;
+            return last_task.load() > i;
+        };
+        auto lap = [&](const Worker& member, size_t i) {
+            if (member.own == worker.own) watch.lap(2 * i);  // a guest has no time to give
+        };
+        for (const cpu::Chain& chain : replayed.chains) {
+            if (cpu::run_by_tokens(chain, replayed.tasks, inputs_.tokens(), worker, lap)) {
+                if (!meet(chain.last - 1)) return;
+                continue;
+            }
+            for (size_t i = chain.first; i < chain.last; ++i) {
+                replayed.tasks[i](worker);
+                lap(worker, i);
+                if (!meet(i)) return;
+            }
         }
     });
 }

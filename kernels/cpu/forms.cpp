@@ -47,7 +47,7 @@ class DenseRows {
 template <typename Use>
 void each_dense_row(const graph::View& view, const Site& site, const Worker& worker, Use use) {
     int64_t first, last;
-    worker.share(live_count(view, site.inputs()), first, last);
+    worker.share_rows(live_count(view, site.inputs()), 1, first, last);
     DenseRows dense(view);
     for (int64_t r = first; r < last; ++r) use(r, dense.row(r));
 }
@@ -77,7 +77,10 @@ Task bind_tiles(const Launch& launch, const Site& site, const TileForm& form) {
         int64_t rows = live_count(from, site.inputs());
         DenseRows dense(from);
         int64_t first, last;
-        worker.share(tiles_of(rows), first, last);
+        if (worker.only)
+            first = worker.only->first / tile_tokens, last = tiles_of(worker.only->last);
+        else
+            worker.share(tiles_of(rows), first, last);
         for (int64_t r = first * tile_tokens; r < last * tile_tokens; ++r)
             form.place(r < rows ? dense.row(r) : nullptr,
                        reinterpret_cast<uint8_t*>(to.data) + r / tile_tokens * form.bytes(),
@@ -123,18 +126,27 @@ size_t never(std::span<const Operation>) { return 0; }
 
 namespace ops {
 extern const CpuKernel prepare_q8_of_32{
-    .name = "prepare.q8_of_32", .claim = never, .bind = bind_q8<32>};
+    .name = "prepare.q8_of_32", .claim = never, .bind = bind_q8<32>, .by_tokens = true};
 extern const CpuKernel prepare_q8_of_256{
-    .name = "prepare.q8_of_256", .claim = never, .bind = bind_q8<256>};
+    .name = "prepare.q8_of_256", .claim = never, .bind = bind_q8<256>, .by_tokens = true};
 extern const CpuKernel prepare_q8_of_32_tiles{
-    .name = "prepare.q8_of_32_tiles", .claim = never, .bind = bind_q8_tiles<32>};
-extern const CpuKernel prepare_q8_of_256_tiles{
-    .name = "prepare.q8_of_256_tiles", .claim = never, .bind = bind_q8_tiles<256>};
-extern const CpuKernel prepare_bf16{
-    .name = "prepare.bf16", .claim = never, .bind = bind_bf16<1>, .for_units = true};
-extern const CpuKernel prepare_bf16_pair{
-    .name = "prepare.bf16_pair", .claim = never, .bind = bind_bf16<2>, .for_units = true};
-extern const CpuKernel prepare_dense{.name = "prepare.dense", .claim = never, .bind = bind_dense};
+    .name = "prepare.q8_of_32_tiles", .claim = never, .bind = bind_q8_tiles<32>, .by_tokens = true};
+extern const CpuKernel prepare_q8_of_256_tiles{.name = "prepare.q8_of_256_tiles",
+                                               .claim = never,
+                                               .bind = bind_q8_tiles<256>,
+                                               .by_tokens = true};
+extern const CpuKernel prepare_bf16{.name = "prepare.bf16",
+                                    .claim = never,
+                                    .bind = bind_bf16<1>,
+                                    .for_units = true,
+                                    .by_tokens = true};
+extern const CpuKernel prepare_bf16_pair{.name = "prepare.bf16_pair",
+                                         .claim = never,
+                                         .bind = bind_bf16<2>,
+                                         .for_units = true,
+                                         .by_tokens = true};
+extern const CpuKernel prepare_dense{
+    .name = "prepare.dense", .claim = never, .bind = bind_dense, .by_tokens = true};
 }  // namespace ops
 
 namespace {

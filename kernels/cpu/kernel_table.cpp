@@ -50,6 +50,7 @@ std::vector<Kernel> as_claims() {
         all.push_back({.name = kernel->name,
                        .claim = kernel->claim,
                        .form = kernel->form,
+                       .in_place = kernel->in_place,
                        .scratch_bytes = kernel->scratch_bytes,
                        .number = int(all.size())});
     return all;

@@ -42,4 +42,10 @@ int64_t Rows::count(const graph::StepInputs& inputs, const graph::View& view) co
     return live ? per_live * live_count(view, inputs) : per_live;
 }
 
+void Rows::share(const graph::StepInputs& inputs, const graph::View& view, const Worker& worker,
+                 int64_t& first, int64_t& last) const {
+    if (!live) return worker.share(per_live, first, last);
+    worker.share_rows(live_count(view, inputs), per_live, first, last);
+}
+
 }  // namespace tandem::kernels::cpu

@@ -32,7 +32,9 @@ struct CpuKernel {
     Task (*bind)(const Launch& launch, const Site& site) = nullptr;
     const Form* (*form)(const Operation& operation, size_t input) = nullptr;
     int64_t (*scratch_bytes)(std::span<const Operation> claimed) = nullptr;
+    size_t in_place = 0;
     bool for_units = false;  // only where there are matrix units
+    bool by_tokens = false;  // each token's rows come from the same token's rows and whole values
 };
 
 // The table in order of preference; what of it the planner sees; one kernel's entry there.

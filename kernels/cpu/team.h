@@ -60,12 +60,18 @@ class alignas(64) Door {
     std::atomic<int> guests_ = 0;
 };
 
+// Tokens [first, last) of a step.
+struct Tokens {
+    int64_t first = 0, last = 0;
+};
+
 // One member at work.
 struct Worker {
     int index = 0, count = 1;
     Barrier* barrier = nullptr;
     Door* door = nullptr;
     std::vector<float>* own = nullptr;
+    const Tokens* only = nullptr;  // what is this worker's of work on tokens; null: its share
 
     // Working memory of this member, kept between launches, from the begin of a cache line on.
     float* scratch(int64_t floats) const {
@@ -78,6 +84,12 @@ struct Worker {
     void share(int64_t total, int64_t& first, int64_t& last) const {
         first = total * index / count;
         last = total * (index + 1) / count;
+    }
+    // The same of the rows of `tokens` tokens, `each` of every token, where tokens may be given.
+    void share_rows(int64_t tokens, int64_t each, int64_t& first, int64_t& last) const {
+        if (!only) return share(tokens * each, first, last);
+        first = std::min(only->first, tokens) * each;
+        last = std::min(only->last, tokens) * each;
     }
     // Calls visit(worker, first, last) for parts of `total` pieces, an even number each, as long as
     // there are some: members that are faster than others get more, and so do guests. Once between

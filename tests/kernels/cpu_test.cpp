@@ -260,6 +260,55 @@ TEST(Cpu, RowOps) {
     expect_close(model, {test::random_step(0, 1), test::random_step(0, 23)}, 1e-11);
 }
 
+// Chains of operations on values of many shapes, whose memory is used again and again: a prompt
+// goes through them a few tokens at a time.
+TEST(Cpu, ChainsOfRowOps) {
+    for (uint64_t seed = 1; seed <= 30; ++seed) {
+        test::Random random(seed);
+        SmallModel model;
+        Axis heads = model.axis("heads", 3), d = model.axis("d", 37);
+        const std::vector<graph::Shape> shapes = {{heads, d}, {heads}, {d}, {}};
+        std::vector<std::vector<Tensor>> values;  // by shape
+        for (size_t i = 0; i < shapes.size(); ++i)
+            values.push_back({model.activation("x" + std::to_string(i), shapes[i])});
+        auto any = [&](size_t shape) {
+            return values[shape][size_t(random.below(values[shape].size()))];
+        };
+        for (int i = 0; i < 24; ++i) {
+            const size_t shape = size_t(random.below(shapes.size()));
+            Tensor x = any(shape);
+            switch (random.below(6)) {
+                case 0:
+                    x = sigmoid(x);
+                    break;
+                case 1:
+                    x = scale(x, 0.7);
+                    break;
+                case 2:
+                    x = add(x, any(shape));
+                    break;
+                case 3:
+                    x = shape == 0 ? add(x, any(size_t(random.below(4)))) : glu(x, x, "silu");
+                    break;
+                case 4:
+                    x = shape == 0 || shape == 2 ? l2_norm(x, 1e-6) : softplus(x);
+                    break;
+                case 5:
+                    x = glu(x, any(shape), "gelu");
+                    break;
+            }
+            // Few stay, so that memory is free for others.
+            if (values[shape].size() > 2) values[shape].erase(values[shape].begin());
+            values[shape].push_back(x);
+        }
+        Tensor sum = values[0].back();
+        for (const auto& some : values)
+            for (Tensor value : some) sum = add(sum, value);
+        model.finish(sum);
+        expect_close(model, {test::random_step(0, 300)}, 1e-11);
+    }
+}
+
 TEST(Cpu, OperandsWithFewerAxes) {
     SmallModel model;
     Axis heads = model.axis("heads", 3), d = model.axis("d", 37);

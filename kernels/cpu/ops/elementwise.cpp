@@ -37,7 +37,7 @@ Task bind_rows(Combine combine, const Operation& operation, const Site& site) {
     Rows from_b = *as_rows(b, one_value ? 0 : columns);
     return [=](const Worker& worker) {
         int64_t first, last;
-        worker.share(to.count(site.inputs(), y), first, last);
+        to.share(site.inputs(), y, worker, first, last);
         float* row = from_b.data;  // where it is the same for all
         if (one_value) {
             row = worker.scratch(to.length);
@@ -80,7 +80,7 @@ Task bind_any_pair(const Launch& launch, const Site& site) {
     auto* values = reinterpret_cast<const float*>(b.data);
     return [=](const Worker& worker) {
         int64_t first, last;
-        worker.share(to.count(site.inputs(), y), first, last);
+        to.share(site.inputs(), y, worker, first, last);
         float* filled = worker.scratch(to.length);
         for (int64_t r = first; r < last; ++r) {
             int64_t at = 0, rest = r;
@@ -107,8 +107,14 @@ Task bind_glu(const Launch& launch, const Site& site) {
 
 }  // namespace
 
-extern const CpuKernel pair{.name = "pair", .claim = claim_pair, .bind = bind_pair};
-extern const CpuKernel any_pair{.name = "pair.any", .claim = claim_any_pair, .bind = bind_any_pair};
-extern const CpuKernel glu{.name = "glu", .claim = claim_glu, .bind = bind_glu};
+extern const CpuKernel pair{
+    .name = "pair", .claim = claim_pair, .bind = bind_pair, .in_place = 2, .by_tokens = true};
+extern const CpuKernel any_pair{.name = "pair.any",
+                                .claim = claim_any_pair,
+                                .bind = bind_any_pair,
+                                .in_place = 1,
+                                .by_tokens = true};
+extern const CpuKernel glu{
+    .name = "glu", .claim = claim_glu, .bind = bind_glu, .in_place = 2, .by_tokens = true};
 
 }  // namespace tandem::kernels::cpu::ops

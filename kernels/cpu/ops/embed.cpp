@@ -21,7 +21,7 @@ Task bind(const Launch& launch, const Site& site) {
     Rows rows = *as_rows(output, output.axes.size() - 1);
     return [=](const Worker& worker) {
         int64_t first, last;
-        worker.share(live_count(ids, site.inputs()), first, last);
+        worker.share_rows(live_count(ids, site.inputs()), 1, first, last);
         auto* id = reinterpret_cast<const int32_t*>(ids.data);
         for (int64_t t = first; t < last; ++t) {
             int64_t row = id[t] - begin;
@@ -35,6 +35,6 @@ Task bind(const Launch& launch, const Site& site) {
 
 }  // namespace
 
-extern const CpuKernel embed{.name = "embed", .claim = claim, .bind = bind};
+extern const CpuKernel embed{.name = "embed", .claim = claim, .bind = bind, .by_tokens = true};
 
 }  // namespace tandem::kernels::cpu::ops

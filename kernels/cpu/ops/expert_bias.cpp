@@ -23,7 +23,7 @@ Task bind(const Launch& launch, const Site& site) {
     Rows ids = rows(0), weights = rows(1), biases = rows(2), to = *as_rows(y, 1);
     return [=](const Worker& worker) {
         int64_t first, last;
-        worker.share(to.count(site.inputs(), y), first, last);
+        to.share(site.inputs(), y, worker, first, last);
         for (int64_t t = first; t < last; ++t) {
             auto* chosen = reinterpret_cast<const int32_t*>(ids.row(t));
             std::fill_n(to.row(t), to.length, 0.0f);
@@ -35,6 +35,7 @@ Task bind(const Launch& launch, const Site& site) {
 
 }  // namespace
 
-extern const CpuKernel expert_bias{.name = "expert_bias", .claim = claim, .bind = bind};
+extern const CpuKernel expert_bias{
+    .name = "expert_bias", .claim = claim, .bind = bind, .by_tokens = true};
 
 }  // namespace tandem::kernels::cpu::ops

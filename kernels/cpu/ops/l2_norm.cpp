@@ -24,7 +24,7 @@ Task bind(const Launch& launch, const Site& site) {
     float epsilon = float(operation.node->attributes.number("epsilon"));
     return [=](const Worker& worker) {
         int64_t first, last;
-        worker.share(to.count(site.inputs(), y), first, last);
+        to.share(site.inputs(), y, worker, first, last);
         for (int64_t r = first; r < last; ++r) {
             const float* x = from.row(r);
             float length = std::sqrt(site.isa.dot(x, x, to.length));
@@ -36,6 +36,7 @@ Task bind(const Launch& launch, const Site& site) {
 
 }  // namespace
 
-extern const CpuKernel l2_norm{.name = "l2_norm", .claim = claim, .bind = bind};
+extern const CpuKernel l2_norm{
+    .name = "l2_norm", .claim = claim, .bind = bind, .in_place = 1, .by_tokens = true};
 
 }  // namespace tandem::kernels::cpu::ops

@@ -69,13 +69,14 @@ Task bind(const Launch& launch, const Site& site) {
             worker.share(to.length, first, last);
             return map(from.data + first, to.data + first, last - first, parameter);
         }
-        worker.share(to.count(site.inputs(), y), first, last);
+        to.share(site.inputs(), y, worker, first, last);
         for (int64_t r = first; r < last; ++r) map(from.row(r), to.row(r), to.length, parameter);
     };
 }
 
 }  // namespace
 
-extern const CpuKernel maps{.name = "maps", .claim = claim, .bind = bind};
+extern const CpuKernel maps{
+    .name = "maps", .claim = claim, .bind = bind, .in_place = 1, .by_tokens = true};
 
 }  // namespace tandem::kernels::cpu::ops

@@ -30,7 +30,7 @@ Task bind(const Launch& launch, const Site& site) {
     float epsilon = float(operation.node->attributes.number("epsilon"));
     return [=](const Worker& worker) {
         int64_t first, last;
-        worker.share(to.count(site.inputs(), y), first, last);
+        to.share(site.inputs(), y, worker, first, last);
         for (int64_t r = first; r < last; ++r)
             site.isa.rms_norm(from.row(r),
                               weight ? reinterpret_cast<const float*>(weight.data) : ones.data(),
@@ -40,6 +40,7 @@ Task bind(const Launch& launch, const Site& site) {
 
 }  // namespace
 
-extern const CpuKernel rms_norm{.name = "rms_norm", .claim = claim, .bind = bind};
+extern const CpuKernel rms_norm{
+    .name = "rms_norm", .claim = claim, .bind = bind, .in_place = 1, .by_tokens = true};
 
 }  // namespace tandem::kernels::cpu::ops

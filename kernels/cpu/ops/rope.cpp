@@ -1,5 +1,4 @@
-// rope on the CPU: cos and sin of a token's position once for all heads of
-// queries and keys.
+// rope on the CPU: cos and sin of a token's position once for all heads of queries and keys.
 #include "graph/rope.h"
 
 #include <algorithm>
@@ -12,94 +11,85 @@ namespace tandem::kernels::cpu::ops {
 
 namespace {
 
-bool in_rows(const Operation &operation) {
-  return is(operation, "rope") && as_rows(operation.inputs[0].view, 1) &&
-         as_rows(operation.output.view, 1);
+bool in_rows(const Operation& operation) {
+    return is(operation, "rope") && as_rows(operation.inputs[0].view, 1) &&
+           as_rows(operation.output.view, 1);
 }
 
-// Neighbours that turn by the same angles, as queries and keys do, are one
-// launch.
+// Neighbours that turn by the same angles, as queries and keys do, are one launch.
 size_t claim(std::span<const Operation> ahead) {
-  auto input = [](const Operation &operation, size_t i) {
-    return operation.inputs[i] ? operation.node->inputs[i].value : -1;
-  };
-  size_t count = 0;
-  for (const Operation &operation : ahead) {
-    if (!in_rows(operation))
-      break;
-    if (input(operation, 1) != input(ahead[0], 1))
-      break;
-    if (input(operation, 2) != input(ahead[0], 2))
-      break;
-    if (rope_of(*operation.node) != rope_of(*ahead[0].node))
-      break;
-    // One that turns what another has turned comes after it.
-    auto turned = ahead.first(count);
-    if (std::any_of(turned.begin(), turned.end(),
-                    [&](const Operation &earlier) {
-                      return earlier.node->output.value ==
-                             operation.node->inputs[0].value;
-                    }))
-      break;
-    ++count;
-  }
-  return count;
+    auto input = [](const Operation& operation, size_t i) {
+        return operation.inputs[i] ? operation.node->inputs[i].value : -1;
+    };
+    size_t count = 0;
+    for (const Operation& operation : ahead) {
+        if (!in_rows(operation)) break;
+        if (input(operation, 1) != input(ahead[0], 1)) break;
+        if (input(operation, 2) != input(ahead[0], 2)) break;
+        if (rope_of(*operation.node) != rope_of(*ahead[0].node)) break;
+        // One that turns what another has turned comes after it.
+        auto turned = ahead.first(count);
+        if (std::any_of(turned.begin(), turned.end(), [&](const Operation& earlier) {
+                return earlier.node->output.value == operation.node->inputs[0].value;
+            }))
+            break;
+        ++count;
+    }
+    return count;
 }
 
 // Pairs (i, i + dims/2), or neighbours.
 template <bool halves>
-void turn(int dims, const float *cosines, const float *sines, const float *x,
-          float *y) {
-  const int pairs = dims / 2, apart = halves ? pairs : 1, step = halves ? 1 : 2;
-  for (int i = 0; i < pairs; ++i) {
-    const float first = x[i * step], second = x[i * step + apart];
-    y[i * step] = first * cosines[i] - second * sines[i];
-    y[i * step + apart] = first * sines[i] + second * cosines[i];
-  }
+void turn(int dims, const float* cosines, const float* sines, const float* x, float* y) {
+    const int pairs = dims / 2, apart = halves ? pairs : 1, step = halves ? 1 : 2;
+    for (int i = 0; i < pairs; ++i) {
+        const float first = x[i * step], second = x[i * step + apart];
+        y[i * step] = first * cosines[i] - second * sines[i];
+        y[i * step + apart] = first * sines[i] + second * cosines[i];
+    }
 }
 
 struct Turned {
-  Rows from, to;
+    Rows from, to;
 };
 
-Task bind(const Launch &launch, const Site &site) {
-  const Operation &first_one = launch.operations[0];
-  graph::View x = site.view(first_one.inputs[0]),
-              positions = site.view(first_one.inputs[1]);
-  graph::View factor_view = site.view(first_one.inputs[2]);
-  graph::Rope rope = rope_of(*first_one.node);
-  std::vector<Turned> all;
-  for (const Operation &operation : launch.operations)
-    all.push_back({*as_rows(site.view(operation.inputs[0]), 1),
-                   *as_rows(site.view(operation.output), 1)});
-  std::vector<float> factors;
-  if (factor_view)
-    factors = graph::load(factor_view);
-  std::vector<double> angles = rope_angles(rope, factors);
-  auto *pairs = rope.halves ? turn<true> : turn<false>;
-  return [=](const Worker &worker) {
-    float *cosines = worker.scratch(2 * int64_t(angles.size()));
-    float *sines = cosines + angles.size();
-    int64_t first, last;
-    worker.share(live_count(x, site.inputs()), first, last);
-    for (int64_t t = first; t < last; ++t) {
-      double position = reinterpret_cast<const int32_t *>(positions.data)[t];
-      for (size_t i = 0; i < angles.size(); ++i) {
-        cosines[i] = float(rope.magnitude * std::cos(position * angles[i]));
-        sines[i] = float(rope.magnitude * std::sin(position * angles[i]));
-      }
-      for (const auto &[from, to] : all)
-        for (int64_t r = t * from.per_live; r < (t + 1) * from.per_live; ++r) {
-          pairs(rope.dims, cosines, sines, from.row(r), to.row(r));
-          std::copy(from.row(r) + rope.dims, from.row(r) + to.length,
-                    to.row(r) + rope.dims);
+Task bind(const Launch& launch, const Site& site) {
+    const Operation& first_one = launch.operations[0];
+    graph::View x = site.view(first_one.inputs[0]), positions = site.view(first_one.inputs[1]);
+    graph::View factor_view = site.view(first_one.inputs[2]);
+    graph::Rope rope = rope_of(*first_one.node);
+    std::vector<Turned> all;
+    for (const Operation& operation : launch.operations)
+        all.push_back({*as_rows(site.view(operation.inputs[0]), 1),
+                       *as_rows(site.view(operation.output), 1)});
+    std::vector<float> factors;
+    if (factor_view) factors = graph::load(factor_view);
+    std::vector<double> angles = rope_angles(rope, factors);
+    auto* pairs = rope.halves ? turn<true> : turn<false>;
+    return [=](const Worker& worker) {
+        float* cosines = worker.scratch(2 * int64_t(angles.size()));
+        float* sines = cosines + angles.size();
+        int64_t first, last;
+        worker.share_rows(live_count(x, site.inputs()), 1, first, last);
+        for (int64_t t = first; t < last; ++t) {
+            double position = reinterpret_cast<const int32_t*>(positions.data)[t];
+            for (size_t i = 0; i < angles.size(); ++i) {
+                cosines[i] = float(rope.magnitude * std::cos(position * angles[i]));
+                sines[i] = float(rope.magnitude * std::sin(position * angles[i]));
+            }
+            for (const auto& [from, to] : all)
+                for (int64_t r = t * from.per_live; r < (t + 1) * from.per_live; ++r) {
+                    pairs(rope.dims, cosines, sines, from.row(r), to.row(r));
+                    std::copy(from.row(r) + rope.dims, from.row(r) + to.length,
+                              to.row(r) + rope.dims);
+                }
         }
-    }
-  };
+    };
 }
 
-} // namespace
+}  // namespace
 
-extern const CpuKernel rope{.name = "rope", .claim = claim, .bind = bind};
+extern const CpuKernel rope{
+    .name = "rope", .claim = claim, .bind = bind, .in_place = 1, .by_tokens = true};
 
-} // namespace tandem::kernels::cpu::ops
+}  // namespace tandem::kernels::cpu::ops

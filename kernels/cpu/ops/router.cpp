@@ -54,7 +54,7 @@ Task bind_rows(const Launch& launch, const Site& site) {
     if (op == "take") ids = *as_rows(site.view(operation.inputs[1]), 1);
     return [=](const Worker& worker) {
         int64_t first, last;
-        worker.share(to.count(site.inputs(), y), first, last);
+        to.share(site.inputs(), y, worker, first, last);
         for (int64_t r = first; r < last; ++r) {
             const float* x = from.row(r);
             if (op == "softmax")
@@ -73,6 +73,7 @@ Task bind_rows(const Launch& launch, const Site& site) {
 
 }  // namespace
 
-extern const CpuKernel router{.name = "router", .claim = claim_rows, .bind = bind_rows};
+extern const CpuKernel router{
+    .name = "router", .claim = claim_rows, .bind = bind_rows, .by_tokens = true};
 
 }  // namespace tandem::kernels::cpu::ops
