@@ -44,11 +44,11 @@ void Barrier::wait() {
     }
 }
 
-bool Barrier::take(int64_t total, int64_t& first, int64_t& last) {
+bool Barrier::take(int64_t total, int hands, int64_t& first, int64_t& last) {
     first = taken_.load(std::memory_order_relaxed);
     do {
         if (first >= total) return false;
-        const int64_t part = (total - first) / (2 * members_) / 2 * 2;
+        const int64_t part = (total - first) / (2 * hands) / 2 * 2;
         last = std::min(total, first + std::max<int64_t>(2, part));
     } while (!taken_.compare_exchange_weak(first, last, std::memory_order_relaxed));
     return true;
@@ -81,7 +81,11 @@ void Door::enter(const Worker& guest) {
         explicit Inside(std::atomic<int>& all) : guests(all) { guests.fetch_add(1); }
         ~Inside() { guests.fetch_sub(1); }
     } inside(guests_);
-    if (const Work* work = work_.load()) (*work)(guest);
+    const Work* work = work_.load();
+    if (!work) return;
+    const int guests = guests_.load(std::memory_order_relaxed);
+    if (guests > most_guests()) most_guests_.store(guests, std::memory_order_relaxed);
+    (*work)(guest);
 }
 
 Team::Team(std::vector<int> cores, bool shared)

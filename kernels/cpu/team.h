@@ -24,8 +24,9 @@ class Barrier {
     void mend();
 
     // Takes of `total` pieces the next that nobody has taken since the last meeting: a part of what
-    // is left, so that members who come last differ by little. False where there are none.
-    bool take(int64_t total, int64_t& first, int64_t& last);
+    // is left for so many `hands`, so that those who come last differ by little. False where there
+    // are none.
+    bool take(int64_t total, int hands, int64_t& first, int64_t& last);
 
   private:
     const int members_;
@@ -54,10 +55,12 @@ class alignas(64) Door {
     };
     // Does work(guest) where the door is open.
     void enter(const Worker& guest);
+    // The most guests there have ever been at once: so many may come again.
+    int most_guests() const { return most_guests_.load(std::memory_order_relaxed); }
 
   private:
     std::atomic<const Work*> work_ = nullptr;
-    std::atomic<int> guests_ = 0;
+    std::atomic<int> guests_ = 0, most_guests_ = 0;
 };
 
 // Tokens [first, last) of a step.
@@ -96,8 +99,9 @@ struct Worker {
     // two barriers.
     template <typename Visit>
     void deal(int64_t total, Visit visit) const {
+        const int hands = count + door->most_guests();
         auto work = [&](const Worker& worker) {
-            for (int64_t first, last; barrier->take(total, first, last);)
+            for (int64_t first, last; barrier->take(total, hands, first, last);)
                 visit(worker, first, last);
         };
         if (index > 0) return work(*this);

@@ -78,6 +78,10 @@ TEST(Team, GuestsTakePartsOfWhatIsDealt) {
                         EXPECT_NE(member.scratch(1000), worker.scratch(1000));
                         by_guests += last - first;
                     }
+                    // Once guests have come, parts are left for them.
+                    if (round > 0) {
+                        EXPECT_LE(last - first, total / (2 * (members + 1)));
+                    }
                     // The members leave a part of the first round to guests.
                     while (!guest && first_round && by_guests == 0) std::this_thread::yield();
                     for (int64_t i = first; i < last; ++i) ++dealt[size_t(i)];
