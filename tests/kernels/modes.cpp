@@ -1,6 +1,8 @@
-// Small models on two devices in every split mode: with blocks, and with none.
+// Small models on two devices in every split mode: with blocks, with none, and helping each other.
 #include <gtest/gtest.h>
 
+#include "kernels/cpu/device.h"
+#include "kernels/host.h"
 #include "kernels/reference/device.h"
 #include "kernels/small_model.h"
 #include "parallel/policy.h"
@@ -44,6 +46,37 @@ TEST(Modes, give_the_same_result_on_two_devices) {
                 ASSERT_NEAR(found[i], expected[i], 1e-5) << policy.name << ", " << blocks;
         }
     }
+}
+
+// Devices with cores of their own help each other in a prompt; who computed what is never seen.
+TEST(Modes, help_changes_no_bit) {
+    SmallModel model;
+    Axis embd = model.axis("embd", 256);
+    Tensor x = model.activation("x", {embd});
+    for (int block = 0; block < 3; ++block) {
+        model.graph.begin_layer(block);
+        const std::string name = "blk." + std::to_string(block);
+        Axis ffn = model.axis(name + ".ffn", 1024);
+        auto weight = [&](const char* part, const graph::Shape& rows, const graph::Shape& columns) {
+            return model.weight(name + part, DType::Q4_0, rows, columns, 0.06f);
+        };
+        Tensor h = rms_norm(x, model.weight(name + ".norm", DType::F32, {embd}, {}), 1e-6);
+        Tensor hidden = glu(linear(h, weight(".gate", {ffn}, {embd})),
+                            linear(h, weight(".up", {ffn}, {embd})), "silu");
+        x = add(x, linear(hidden, weight(".down", {embd}, {ffn})));
+    }
+    model.finish(x);
+    const std::vector<int> usable = kernels::usable_cores();
+    auto run = [&](bool helping) {
+        std::vector<std::unique_ptr<kernels::Device>> devices;
+        for (int core : {usable.front(), usable.back()})
+            devices.push_back(std::make_unique<kernels::CpuDevice>(kernels::CpuDevice::Options{
+                .name = "cpu:" + std::to_string(core), .cores = {core}, .shares_cores = !helping}));
+        return model.run(std::move(devices), "tensor",
+                         {random_step(0, 300), random_step(300, 9), random_step(309, 70)});
+    };
+    const std::vector<float> expected = run(false);
+    for (int round = 0; round < 10; ++round) EXPECT_EQ(run(true), expected);
 }
 
 }  // namespace
