@@ -62,7 +62,8 @@ struct Kernel {
     size_t (*claim)(std::span<const Operation> ahead) = nullptr;
     // The form in which it reads input `input` of a claimed operation; null for the plain one.
     const Form* (*form)(const Operation& operation, size_t input) = nullptr;
-    // How many of its first inputs may lie where the result is written, if they have its shape.
+    // How many of its first inputs may lie where the result is written, if they have its shape: it
+    // reads of them what lies there before it writes, and nothing later.
     size_t in_place = 0;
     // Working memory of a launch.
     int64_t (*scratch_bytes)(std::span<const Operation> claimed) = nullptr;

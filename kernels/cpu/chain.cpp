@@ -12,10 +12,10 @@ bool of_tokens(const graph::View& view) {
     return !view.axes.empty() && view.axes[0]->live() && view.axes[0]->name == "tokens";
 }
 
-// Memory of an operand of tokens, and how far apart they lie.
+// Memory of an activation, and how far apart tokens lie.
 struct Place {
     const std::byte *begin = nullptr, *end = nullptr;
-    int64_t stride = 0;  // elements; -1: tiles of tokens
+    int64_t stride = 0;  // elements; -1: tiles of tokens, or a whole value
 
     bool overlaps(const Place& other) const { return begin < other.end && other.begin < end; }
     bool same_rows(const Place& other) const {
@@ -23,12 +23,17 @@ struct Place {
     }
 };
 
+bool is_activation(const Operand& operand) {
+    return operand.where == Where::Arena || operand.where == Where::Sending ||
+           operand.where == Where::Landing;
+}
+
 Place place_of(const Operand& operand, const Site& site) {
     const graph::View view = site.view(operand);
     int64_t last = 0;
     for (size_t i = 0; i < view.extents.size(); ++i)
         last += (view.extents[i] - 1) * view.strides[i];
-    return {view.data, view.data + (last + 1) * 4, view.strides[0]};
+    return {view.data, view.data + (last + 1) * 4, of_tokens(view) ? view.strides[0] : -1};
 }
 
 // What a form takes is less than f32 rows of whole tiles and blocks.
@@ -40,7 +45,7 @@ Place place_of_form(const Operand& operand, const Site& site) {
     return {view.data, view.data + bytes, -1};
 }
 
-// What a launch reads and writes of tokens.
+// What a launch reads and writes of activations.
 struct Places {
     std::vector<Place> read, written;
 
@@ -74,8 +79,7 @@ Places places_of(const Launch& launch, const Site& site) {
     Places places;
     for (const Operation& operation : launch.operations) {
         for (const Operand& input : operation.inputs)
-            if (input && input.where != Where::Input && of_tokens(input.view))
-                places.read.push_back(place_of(input, site));
+            if (is_activation(input)) places.read.push_back(place_of(input, site));
         places.written.push_back(operation.node ? place_of(operation.output, site)
                                                 : place_of_form(operation.output, site));
     }

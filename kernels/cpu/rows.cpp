@@ -1,5 +1,7 @@
 #include "kernels/cpu/rows.h"
 
+#include "gguf/error.h"
+
 namespace tandem::kernels::cpu {
 
 int64_t live_count(const graph::View& view, const graph::StepInputs& inputs) {
@@ -44,7 +46,10 @@ int64_t Rows::count(const graph::StepInputs& inputs, const graph::View& view) co
 
 void Rows::share(const graph::StepInputs& inputs, const graph::View& view, const Worker& worker,
                  int64_t& first, int64_t& last) const {
-    if (!live) return worker.share(per_live, first, last);
+    if (!live) {
+        check(!worker.only, "rows of chosen tokens are rows of tokens");
+        return worker.share(per_live, first, last);
+    }
     worker.share_rows(live_count(view, inputs), per_live, first, last);
 }
 

@@ -34,7 +34,9 @@ struct CpuKernel {
     int64_t (*scratch_bytes)(std::span<const Operation> claimed) = nullptr;
     size_t in_place = 0;
     bool for_units = false;  // only where there are matrix units
-    bool by_tokens = false;  // each token's rows come from the same token's rows and whole values
+    // Each token's rows come from the same token's rows and whole values, and members divide them
+    // by share_rows or Rows::share alone.
+    bool by_tokens = false;
 };
 
 // The table in order of preference; what of it the planner sees; one kernel's entry there.

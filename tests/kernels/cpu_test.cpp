@@ -309,6 +309,30 @@ TEST(Cpu, ChainsOfRowOps) {
     }
 }
 
+// A team too large for a chain runs launch after launch.
+TEST(Cpu, ChainsChangeNoBit) {
+    for (DType dtype : {DType::F32, DType::F16, DType::Q4_0, DType::Q4_K}) {
+        SmallModel model;
+        Axis embd = model.axis("embd", 256), ffn = model.axis("ffn", 512);
+        Tensor x = model.activation("x", {embd});
+        for (const char* name : {"a", "b"}) {
+            auto weight = [&](const char* part, Axis rows, Axis columns) {
+                return model.weight(name + std::string(part), dtype, {rows}, {columns}, 0.06f);
+            };
+            Tensor norm = model.weight(name + std::string(".norm"), DType::F32, {embd}, {});
+            Tensor h = rms_norm(add(x, x), norm, 1e-6);
+            Tensor hidden = glu(linear(h, weight(".gate", ffn, embd)),
+                                linear(h, weight(".up", ffn, embd)), "silu");
+            x = add(x, linear(hidden, weight(".down", embd, ffn)));
+        }
+        model.finish(x);
+        const std::vector<graph::StepInputs> steps{test::random_step(0, 300)};
+        for (const test::Machine& machine : test::machines())
+            EXPECT_EQ(model.run(test::make_cpu({machine.variant, 2}), steps),
+                      model.run(test::make_cpu({machine.variant, 9}), steps));
+    }
+}
+
 TEST(Cpu, OperandsWithFewerAxes) {
     SmallModel model;
     Axis heads = model.axis("heads", 3), d = model.axis("d", 37);

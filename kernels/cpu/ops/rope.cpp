@@ -80,8 +80,9 @@ Task bind(const Launch& launch, const Site& site) {
             for (const auto& [from, to] : all)
                 for (int64_t r = t * from.per_live; r < (t + 1) * from.per_live; ++r) {
                     pairs(rope.dims, cosines, sines, from.row(r), to.row(r));
-                    std::copy(from.row(r) + rope.dims, from.row(r) + to.length,
-                              to.row(r) + rope.dims);
+                    if (from.data != to.data)
+                        std::copy(from.row(r) + rope.dims, from.row(r) + to.length,
+                                  to.row(r) + rope.dims);
                 }
         }
     };
