@@ -117,6 +117,9 @@ class Device {
                         const std::function<void(int64_t first, int64_t end)>& work) {
         work(0, count);
     }
+    // Tokens of a step from which on its time goes into arithmetic, of which a waiting device can
+    // do some; that of fewer goes into reading, which is no faster for it.
+    static constexpr int64_t worth_helping = 32;
     // For a device that waits for another: until done(), it helps with what that one computes, if
     // both have their memory and their threads in this process. It changes no bit. Any thread may
     // call done(). Returns at once where it cannot help.

@@ -24,9 +24,9 @@ std::vector<Chain> chains_of(std::span<const Launch> launches, const Site& site)
 template <typename Lap>
 bool run_by_tokens(const Chain& chain, std::span<const Task> tasks, int64_t count,
                    const Worker& worker, Lap lap) {
-    const int64_t tiles = (count + tile_tokens - 1) / tile_tokens;
+    const int64_t tiles = tiles_of(count);
     if (!chain.by_tokens || tiles < 4 * worker.count) return false;
-    worker.deal(tiles, [&](const Worker& member, int64_t first, int64_t last) {
+    worker.deal(tiles, 1, [&](const Worker& member, int64_t first, int64_t last) {
         for (int64_t tile = first; tile < last; ++tile) {
             const Tokens some{tile * tile_tokens, (tile + 1) * tile_tokens};
             Worker part = member;

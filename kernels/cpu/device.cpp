@@ -168,6 +168,7 @@ std::unique_ptr<Recording> CpuDevice::record(std::span<const Launch> launches,
 void CpuDevice::play(Recording& recording, uint64_t, uint64_t) {
     auto& replayed = static_cast<CpuRecording&>(recording);
     team_.pin_caller();
+    if (inputs_.tokens() < worth_helping) team_.expect_nobody();
     // The task after which all members stop. Each looks only after a barrier, when the number for
     // that task can no longer change, so that none is left waiting at the next.
     std::atomic<size_t> last_task = replayed.tasks.size();
@@ -210,7 +211,9 @@ void CpuDevice::divide(int64_t count, const std::function<void(int64_t first, in
 // A waiting thread that has no core of its own would take the time of those it waits for.
 void CpuDevice::help(Device& other, const std::function<bool()>& done) {
     auto* cpu = dynamic_cast<CpuDevice*>(&other);
-    if (cpu && !description_.shares_cores) team_.help(cpu->team_, done);
+    if (!cpu || description_.shares_cores) return;
+    team_.pin_caller();
+    team_.help(cpu->team_, done);
 }
 
 Limits CpuDevice::measure_limits() {

@@ -1,7 +1,7 @@
 #include "kernels/cpu/team.h"
 
 #include <chrono>
-#include <exception>
+#include <utility>
 
 #include "kernels/host.h"
 
@@ -44,12 +44,12 @@ void Barrier::wait() {
     }
 }
 
-bool Barrier::take(int64_t total, int hands, int64_t& first, int64_t& last) {
+bool Barrier::take(int64_t total, int hands, int64_t grain, int64_t& first, int64_t& last) {
     first = taken_.load(std::memory_order_relaxed);
     do {
         if (first >= total) return false;
-        const int64_t part = (total - first) / (2 * hands) / 2 * 2;
-        last = std::min(total, first + std::max<int64_t>(2, part));
+        const int64_t part = (total - first) / (2 * hands) / grain * grain;
+        last = std::min(total, first + std::max(grain, part));
     } while (!taken_.compare_exchange_weak(first, last, std::memory_order_relaxed));
     return true;
 }
@@ -74,18 +74,31 @@ Door::Open::~Open() {
     while (door_.guests_.load() > 0) spin_pause();
 }
 
-void Door::enter(const Worker& guest) {
-    if (!work_.load(std::memory_order_relaxed)) return;
+bool Door::enter(const Worker& guest) {
+    if (!work_.load(std::memory_order_relaxed)) return false;
     struct Inside {
         std::atomic<int>& guests;
         explicit Inside(std::atomic<int>& all) : guests(all) { guests.fetch_add(1); }
         ~Inside() { guests.fetch_sub(1); }
     } inside(guests_);
     const Work* work = work_.load();
-    if (!work) return;
+    if (!work) return false;
     const int guests = guests_.load(std::memory_order_relaxed);
     if (guests > most_guests()) most_guests_.store(guests, std::memory_order_relaxed);
-    (*work)(guest);
+    try {
+        (*work)(guest);
+    } catch (...) {
+        if (!failed_.test_and_set()) error_ = std::current_exception();
+        throw;
+    }
+    return true;
+}
+
+void Door::throw_if_failed() {
+    if (!failed_.test()) return;
+    const std::exception_ptr error = std::exchange(error_, nullptr);
+    failed_.clear();
+    std::rethrow_exception(error);
 }
 
 Team::Team(std::vector<int> cores, bool shared)
@@ -152,8 +165,12 @@ void Team::run(const std::function<void(const Worker&)>& task) {
 
 void Team::help(Team& other, const std::function<bool()>& done) {
     run([&](const Worker& worker) {
-        while (!done()) {
-            other.door_.enter(worker);
+        auto now = [] { return std::chrono::steady_clock::now(); };
+        for (auto last_work = now(); !done();) {
+            if (other.door_.enter(worker))
+                last_work = now();
+            else if (now() - last_work > spin_time)  // the other waits, too
+                std::this_thread::sleep_for(spin_time);
             for (int i = 0; i < 16; ++i) spin_pause();
         }
     });

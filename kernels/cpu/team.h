@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <thread>
 #include <vector>
@@ -24,9 +25,9 @@ class Barrier {
     void mend();
 
     // Takes of `total` pieces the next that nobody has taken since the last meeting: a part of what
-    // is left for so many `hands`, so that those who come last differ by little. False where there
-    // are none.
-    bool take(int64_t total, int hands, int64_t& first, int64_t& last);
+    // is left for so many `hands`, a multiple of `grain`, so that those who come last differ by
+    // little. False where there are none.
+    bool take(int64_t total, int hands, int64_t grain, int64_t& first, int64_t& last);
 
   private:
     const int members_;
@@ -53,14 +54,19 @@ class alignas(64) Door {
       private:
         Door& door_;
     };
-    // Does work(guest) where the door is open.
-    void enter(const Worker& guest);
-    // The most guests there have ever been at once: so many may come again.
+    // Does work(guest); false where the door is not open.
+    bool enter(const Worker& guest);
+    // Throws the error of a guest, whose part is not done, once the door is closed.
+    void throw_if_failed();
+    // The most guests there have been at once: so many may come again.
     int most_guests() const { return most_guests_.load(std::memory_order_relaxed); }
+    void expect_nobody() { most_guests_.store(0, std::memory_order_relaxed); }
 
   private:
     std::atomic<const Work*> work_ = nullptr;
     std::atomic<int> guests_ = 0, most_guests_ = 0;
+    std::atomic_flag failed_;
+    std::exception_ptr error_;  // of the first guest that failed
 };
 
 // Tokens [first, last) of a step.
@@ -94,20 +100,23 @@ struct Worker {
         first = std::min(only->first, tokens) * each;
         last = std::min(only->last, tokens) * each;
     }
-    // Calls visit(worker, first, last) for parts of `total` pieces, an even number each, as long as
-    // there are some: members that are faster than others get more, and so do guests. Once between
-    // two barriers.
+    // Calls visit(worker, first, last) for parts of `total` pieces, multiples of `grain`, as long
+    // as there are some: members that are faster than others get more, and so do guests. Once
+    // between two barriers.
     template <typename Visit>
-    void deal(int64_t total, Visit visit) const {
+    void deal(int64_t total, int64_t grain, Visit visit) const {
         const int hands = count + door->most_guests();
         auto work = [&](const Worker& worker) {
-            for (int64_t first, last; barrier->take(total, hands, first, last);)
+            for (int64_t first, last; barrier->take(total, hands, grain, first, last);)
                 visit(worker, first, last);
         };
         if (index > 0) return work(*this);
-        const Door::Work open_work = std::ref(work);
-        const Door::Open open(*door, open_work);
-        work(*this);
+        {
+            const Door::Work open_work = std::ref(work);
+            const Door::Open open(*door, open_work);
+            work(*this);
+        }
+        door->throw_if_failed();
     }
 };
 
@@ -128,6 +137,8 @@ class Team {
     // Until done(), whose answer may change at any time, the members help `other` with what it
     // deals.
     void help(Team& other, const std::function<bool()>& done);
+    // Before a task that nobody will help with.
+    void expect_nobody() { door_.expect_nobody(); }
     // The same as run for any caller: a thread of its own, bound to the first core, is worker 0, so
     // that memory which the task touches first is near the cores.
     void run_apart(const std::function<void(const Worker&)>& task);

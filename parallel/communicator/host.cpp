@@ -25,9 +25,6 @@ int64_t product(const std::vector<int64_t>& extents) {
     return result;
 }
 
-// Tokens of a step in which a device that waits helps the others.
-constexpr int64_t worth_helping = 32;
-
 // Elements that are worth the start of a device's threads, a few microseconds.
 constexpr int64_t worth_dividing = 1 << 15;
 
@@ -134,14 +131,12 @@ void HostCommunicator::run(int device, const Meeting& meeting, uint32_t sequence
     here.consumed[index_in(here.exchange->receivers, device)].advance(sequence + 1);
 }
 
-// The time of a prompt goes into arithmetic, of which a waiting device can do some; that of few
-// tokens goes into reading, which is no faster for it.
 void HostCommunicator::await(const Point& point, size_t source, int device, uint32_t sequence,
                              Counts counts) {
     const Counter& published = point.published[source];
     const int other = point.exchange->sources[source];
     auto done = [&] { return published.reached(sequence + 1) || poisoned_.load(); };
-    if (other != device && counts.tokens >= worth_helping && !done())
+    if (other != device && counts.tokens >= kernels::Device::worth_helping && !done())
         memory_[size_t(device)].device->help(*memory_[size_t(other)].device, done);
     published.wait(sequence + 1, spin_, poisoned_);
 }

@@ -44,7 +44,7 @@ TEST(Team, DealsEveryPieceOnce) {
             std::vector<std::atomic<int>> dealt(size_t(total) + 1);
             team.run([&](const Worker& worker) {
                 for (int round = 0; round < 3; ++round) {
-                    worker.deal(total, [&](const Worker&, int64_t first, int64_t last) {
+                    worker.deal(total, 2, [&](const Worker&, int64_t first, int64_t last) {
                         EXPECT_EQ(first % 2, 0);
                         for (int64_t i = first; i < last; ++i) ++dealt[size_t(i)];
                     });
@@ -71,7 +71,7 @@ TEST(Team, GuestsTakePartsOfWhatIsDealt) {
         team.run([&](const Worker& worker) {
             for (int round = 0; round < rounds; ++round) {
                 bool dealing = true;  // of this member; a guest works while the first one deals
-                worker.deal(total, [&](const Worker& member, int64_t first, int64_t last) {
+                worker.deal(total, 2, [&](const Worker& member, int64_t first, int64_t last) {
                     const bool guest = member.own != worker.own;
                     if (guest && worker.index == 0) {
                         EXPECT_TRUE(dealing);
@@ -98,7 +98,7 @@ TEST(Team, GuestsTakePartsOfWhatIsDealt) {
     }
 }
 
-TEST(Team, AnErrorOfAGuestIsThrownWhereItHelps) {
+TEST(Team, AnErrorOfAGuestIsThrownOnBothSides) {
     test::Watchdog watchdog;
     Team team({0}, true), guests({0}, true);
     std::atomic<bool> thrown = false;
@@ -111,13 +111,22 @@ TEST(Team, AnErrorOfAGuestIsThrownWhereItHelps) {
         }
         thrown = true;
     });
-    team.run([&](const Worker& worker) {
-        worker.deal(100, [&](const Worker& member, int64_t, int64_t) {
+    auto deals = [&](const Worker& worker) {
+        worker.deal(100, 2, [&](const Worker& member, int64_t, int64_t) {
             if (member.own != worker.own) throw std::runtime_error("out of paper");
             while (!thrown) std::this_thread::yield();
         });
-    });
+        worker.barrier->wait();
+    };
+    // A part is missing: that is an error here, too.
+    try {
+        team.run(deals);
+        ADD_FAILURE() << "the error is lost";
+    } catch (const std::runtime_error& error) {
+        EXPECT_STREQ(error.what(), "out of paper");
+    }
     helping.join();
+    EXPECT_NO_THROW(team.run(deals));
 }
 
 }  // namespace

@@ -190,7 +190,7 @@ struct Attend {
     void deal_blocks(const Worker& worker) const {
         int64_t blocks = 0;
         each_block([&](const Block&) { ++blocks; });
-        worker.deal(blocks, [&](const Worker& member, int64_t first, int64_t last) {
+        worker.deal(blocks, 1, [&](const Worker& member, int64_t first, int64_t last) {
             int64_t number = 0;
             each_block([&](const Block& block) {
                 if (number >= first && number < last) read_piece(block, block, 0, member);

@@ -88,7 +88,7 @@ Task run_pieces(std::vector<Piece> pieces, const Site& site) {
     int64_t steps = 0;
     for (const Piece& piece : pieces) steps += piece.steps();
     return [pieces = std::move(pieces), steps, inputs = &site.inputs()](const Worker& worker) {
-        worker.deal(steps, [&](const Worker& member, int64_t first, int64_t last) {
+        worker.deal(steps, 2, [&](const Worker& member, int64_t first, int64_t last) {
             int64_t begin = 0;
             for (const Piece& piece : pieces) {
                 Product product = piece.product;

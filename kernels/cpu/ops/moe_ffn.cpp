@@ -138,7 +138,7 @@ struct MoeFfn {
         // The experts add up in y, so its rows are dealt: nobody else touches those of a member.
         const int64_t step = step_of(down);
         const int64_t steps = (down.groups() + step - 1) / step;
-        worker.deal(steps, [&](const Worker& member, int64_t first, int64_t last) {
+        worker.deal(steps, 2, [&](const Worker& member, int64_t first, int64_t last) {
             const Groups groups{first * step, std::min(last * step, down.groups())};
             clear(groups);
             each_expert([&](int64_t expert) { down_product(expert, groups, member); });
@@ -197,7 +197,7 @@ struct MoeFfn {
         const int64_t step = step_of(matrix), steps = (matrix.groups() + step - 1) / step;
         int64_t chosen = 0;
         each_expert([&](int64_t) { ++chosen; });
-        worker.deal(chosen * steps, [&](const Worker& member, int64_t first, int64_t last) {
+        worker.deal(chosen * steps, 2, [&](const Worker& member, int64_t first, int64_t last) {
             int64_t begin = 0;
             each_expert([&](int64_t expert) {
                 const Groups some{std::max<int64_t>(0, first - begin) * step,
