@@ -17,6 +17,18 @@ using gguf::DType;
 
 constexpr int64_t columns = 2048;
 
+// Bytes that begin where a cache line does.
+class CacheLines {
+  public:
+    explicit CacheLines(int64_t count) : bytes_(size_t(count + 64)) {}
+    uint8_t* data() {
+        return bytes_.data() + (64 - reinterpret_cast<uintptr_t>(bytes_.data()) % 64) % 64;
+    }
+
+  private:
+    std::vector<uint8_t> bytes_;
+};
+
 void run(benchmark::State& state, const kernels::cpu::Isa& isa, DType dtype, int64_t rows,
          int64_t tokens) {
     std::mt19937 random(1);
@@ -32,16 +44,26 @@ void run(benchmark::State& state, const kernels::cpu::Isa& isa, DType dtype, int
         kernels::cpu::pack_group(dtype, isa.lanes, columns, same.data(),
                                  &matrix[size_t(i * group)]);
 
-    int64_t block = kernels::cpu::form_block(dtype);
-    int64_t stride = block ? kernels::cpu::q8_row(columns, block).bytes : columns * 4;
-    std::vector<uint8_t> x(size_t(stride * tokens));
+    // Many tokens lie in tiles where the type has a product for them.
+    const kernels::cpu::Matrix& kernel = *isa.matrix(int(dtype));
+    const bool tiles = tokens > 1 && kernel.multiply_tiles;
+    const int64_t block = kernel.block;
+    int64_t stride = tiles   ? kernels::cpu::q8_tile_bytes(columns)
+                     : block ? kernels::cpu::q8_row(columns, block).bytes
+                             : columns * 4;
+    CacheLines x(stride * (tiles ? kernels::cpu::tiles_of(tokens) : tokens));
     for (int64_t t = 0; t < tokens; ++t)
-        if (block)
-            isa.quantize(values.data(), columns, block, &x[size_t(t * stride)]);
+        if (tiles)
+            isa.place(values.data(), columns, block,
+                      x.data() + t / kernels::cpu::tile_tokens * stride,
+                      int(t % kernels::cpu::tile_tokens));
+        else if (block)
+            isa.quantize(values.data(), columns, block, x.data() + t * stride);
         else
             std::copy(values.begin(), values.end(),
-                      reinterpret_cast<float*>(&x[size_t(t * stride)]));
+                      reinterpret_cast<float*>(x.data() + t * stride));
     std::vector<float> y(size_t(rows * tokens));
+    CacheLines scratch(kernels::cpu::product_scratch);
     kernels::cpu::Product product{.matrix = reinterpret_cast<const uint8_t*>(matrix.data()),
                                   .rows = rows,
                                   .columns = columns,
@@ -50,8 +72,10 @@ void run(benchmark::State& state, const kernels::cpu::Isa& isa, DType dtype, int
                                   .x_stride = stride,
                                   .tokens = tokens,
                                   .y = y.data(),
-                                  .y_stride = rows};
-    for (auto _ : state) isa.matrix(int(dtype))->multiply(product);
+                                  .y_stride = rows,
+                                  .scratch = scratch.data()};
+    auto* multiply = tiles ? kernel.multiply_tiles : kernel.multiply_rows;
+    for (auto _ : state) multiply(product);
     state.counters["bytes/s"] = benchmark::Counter(
         double(group * groups) * double(state.iterations()), benchmark::Counter::kIsRate);
     state.counters["mac/s"] = benchmark::Counter(
@@ -94,7 +118,7 @@ int add_all() {
                 [&isa, dtype](auto& state) { run(state, isa, dtype, 65536, 1); });
             benchmark::RegisterBenchmark(
                 (prefix + type + "/prefill").c_str(),
-                [&isa, dtype](auto& state) { run(state, isa, dtype, 2048, 256); });
+                [&isa, dtype](auto& state) { run(state, isa, dtype, 2048, 512); });
         }
     }
     return 0;
