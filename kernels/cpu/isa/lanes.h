@@ -6,14 +6,18 @@
 
 namespace tandem::kernels::cpu::TANDEM_ISA {
 
-// Lane i of the result is the sum of the lanes of row[i].
-template <int Size = lanes / 2>
-inline F sums(F (&row)[lanes]) {
+// Lane i of the result is what `join` makes of the lanes of row[i].
+template <int Size = lanes / 2, typename Join>
+inline F join_rows(F (&row)[lanes], Join join) {
     for (int i = 0; i < Size; ++i)
         row[i] =
-            add(even_blocks<Size>(row[i], row[i + Size]), odd_blocks<Size>(row[i], row[i + Size]));
-    if constexpr (Size > 1) return sums<Size / 2>(row);
+            join(even_blocks<Size>(row[i], row[i + Size]), odd_blocks<Size>(row[i], row[i + Size]));
+    if constexpr (Size > 1) return join_rows<Size / 2>(row, join);
     return row[0];
+}
+
+inline F sums(F (&row)[lanes]) {
+    return join_rows(row, [](F a, F b) { return add(a, b); });
 }
 
 template <int Size = lanes / 2>

@@ -1,5 +1,6 @@
 // Tokens in the tiles that products with many tokens read.
 #include "kernels/cpu/isa/kernels.h"
+#include "kernels/cpu/isa/lanes.h"
 #include "kernels/cpu/isa/quantize.h"
 
 namespace tandem::kernels::cpu::TANDEM_ISA {
@@ -10,25 +11,63 @@ void place_of_256(const float* x, Q8Tile& tile, int token) {
     const BlockScale of(x, tile_columns);
     tile.scales[token] = of.scale;
     int16_t *sums16 = tile.sums16[token], *sums32 = tile.sums32[token];
-    for (int i = 0; i < tile_columns / 64; ++i) {
-        int8_t* codes = tile.codes[i][token];
-        round_codes(x + 64 * i, 64, of.inverse, codes);
-        each_sum16(codes, 64, [&](int64_t n, int32_t sum) { sums16[4 * i + n] = int16_t(sum); });
-    }
+    each_sums16(
+        [&](int at) {
+            const I codes = round_to_int(mul(load_f32(x + at), splat(of.inverse)));
+            store_bytes(tile.codes[at / 64][token] + at % 64, codes);
+            return to_float(codes);  // exact, as their sums are
+        },
+        [&](int first, F sums) {
+            alignas(64) float numbers[lanes];
+            store(numbers, sums);
+            for (int n = 0; n < lanes; ++n) sums16[first + n] = int16_t(numbers[n]);
+        });
     for (int n = 0; n < tile_columns / 32; ++n)
         sums32[n] = int16_t(sums16[2 * n] + sums16[2 * n + 1]);
 }
 
-void place_of_32(const float* x, int count, Q8Tile& tile, int token) {
-    for (int n = 0; n < count; ++n) {
-        const BlockScale of(x + 32 * n, 32);
-        int8_t* codes = tile.codes[n / 2][token] + n % 2 * 32;
-        round_codes(x + 32 * n, 32, of.inverse, codes);
-        int32_t sum = 0;
-        each_sum16(codes, 32, [&](int64_t, int32_t some) { sum += some; });
-        tile.scales32[token][n] = of.scale;
+// 256 columns as a square of lanes: each row of it goes over some of them, which are one block of
+// 32 or half of one.
+constexpr int row_columns = tile_columns / lanes, rows_of_block = 32 / row_columns;
+
+// Calls visit(row, column) for every vector of the 256 columns.
+template <typename Visit>
+inline void each_vector(Visit visit) {
+    for (int row = 0; row < lanes; ++row)
+        for (int k = 0; k < row_columns; k += lanes) visit(row, row * row_columns + k);
+}
+
+// What is known of the rows of a block as one, in the lanes of all of them.
+template <typename Join>
+inline F join_blocks(F (&rows)[lanes], Join join) {
+    const F joined = join_rows(rows, join);
+    if constexpr (rows_of_block == 1) return joined;
+    return join(even_blocks<1>(joined, joined), odd_blocks<1>(joined, joined));
+}
+
+// 256 columns at once, with the scales and codes of BlockScale.
+void place_of_32(const float* x, Q8Tile& tile, int token) {
+    F rows[lanes];
+    for (F& row : rows) row = zero();
+    auto larger = [](F a, F b) { return as_float(max(as_int(a), as_int(b))); };
+    each_vector([&](int row, int at) { rows[row] = larger(rows[row], abs(load_f32(x + at))); });
+    const F most = join_blocks(rows, larger);
+    alignas(64) float scales[lanes], inverses[lanes], sums[lanes];
+    constexpr float above_zero = 1e-45f;
+    store(scales, div(most, splat(127.0f)));
+    store(inverses, keep_from(most, above_zero, div(splat(127.0f), most)));
+    for (F& row : rows) row = zero();
+    each_vector([&](int row, int at) {
+        const I codes = round_to_int(mul(load_f32(x + at), splat(inverses[row])));
+        store_bytes(tile.codes[at / 64][token] + at % 64, codes);
+        rows[row] = add(rows[row], to_float(codes));  // exact
+    });
+    store(sums, join_blocks(rows, [](F a, F b) { return add(a, b); }));
+    for (int n = 0; n < tile_columns / 32; ++n) {
+        const float scale = scales[n * rows_of_block], sum = sums[n * rows_of_block];
+        tile.scales32[token][n] = scale;
         tile.sums32[token][n] = int16_t(sum);
-        tile.real_sums32[token][n] = of.scale * float(sum);
+        tile.real_sums32[token][n] = scale * sum;
     }
 }
 
@@ -47,10 +86,13 @@ void place(const float* row, int64_t columns, int64_t block, uint8_t* tiles, int
         const int64_t left = columns - first;
         if (!row)
             clear(*tile, token);
-        else if (block == 32)
-            place_of_32(row + first, int(left < tile_columns ? left : tile_columns) / 32, *tile,
-                        token);
-        else
+        else if (block == 32 && left >= tile_columns)
+            place_of_32(row + first, *tile, token);
+        else if (block == 32) {
+            float filled_up[tile_columns] = {};
+            std::memcpy(filled_up, row + first, size_t(left) * sizeof(float));
+            place_of_32(filled_up, *tile, token);
+        } else
             place_of_256(row + first, *tile, token);
     }
 }

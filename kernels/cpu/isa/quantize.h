@@ -2,7 +2,7 @@
 #pragma once
 
 #include "kernels/cpu/isa.h"
-#include "kernels/cpu/isa/simd.h"
+#include "kernels/cpu/isa/lanes.h"
 
 namespace tandem::kernels::cpu::TANDEM_ISA {
 
@@ -16,16 +16,30 @@ inline float largest_magnitude(const float* x, int64_t count) {
     return value;
 }
 
-// Of the sums of each 16 magnitudes.
-inline float largest_sum16(const float* x, int64_t count) {
-    float most = 0;
-    for (int64_t i = 0; i < count; i += 16) {
-        F total = zero();
-        for (int64_t k = i; k < i + 16; k += lanes) total = add(total, abs(load_f32(x + k)));
-        const float value = sum(total);
-        if (value > most) most = value;
+// Calls visit(i, sums) for the sums of each 16 of 256 numbers, `lanes` of them from the i-th on.
+// number(column) gives `lanes` of the numbers, and is called once for each of them.
+template <typename Number, typename Visit>
+inline void each_sums16(Number number, Visit visit) {
+    for (int first = 0; first < 256; first += 16 * lanes) {
+        F rows[lanes];
+        for (int i = 0; i < lanes; ++i) {
+            rows[i] = number(first + 16 * i);
+            for (int k = lanes; k < 16; k += lanes)
+                rows[i] = add(rows[i], number(first + 16 * i + k));
+        }
+        visit(first / 16, sums(rows));
     }
-    return most;
+}
+
+// Of the sums of each 16 of 256 magnitudes.
+inline float largest_sum16(const float* x) {
+    I most = splat(0);
+    each_sums16([&](int at) { return abs(load_f32(x + at)); },
+                [&](int, F sums) { most = max(most, as_int(sums)); });
+    const int32_t bits = largest(most);
+    float value;
+    std::memcpy(&value, &bits, 4);
+    return value;
 }
 
 // What makes the largest magnitude of a block 127. Where numbers of 256 are so alike that codes
@@ -37,7 +51,7 @@ struct BlockScale {
         float most = largest_magnitude(x, block);
         if (block == 256) {
             constexpr float most_sum = most_magnitude - 16 * 0.5f;  // codes are rounded
-            const float sum = largest_sum16(x, block) * (127 / most_sum);
+            const float sum = largest_sum16(x) * (127 / most_sum);
             if (sum > most) most = sum;
         }
         scale = most / 127, inverse = most > 0 ? 127 / most : 0;
