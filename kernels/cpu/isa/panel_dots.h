@@ -72,6 +72,23 @@ template <class Type>
         });
 }
 
+// Asks for what products read of some tokens, from `first` on.
+template <class Type>
+[[gnu::always_inline]] inline void prefetch_tokens(const Q8Tile& x, int first) {
+    auto ask = [&](const auto& of_tokens) {
+        const auto* bytes = reinterpret_cast<const uint8_t*>(of_tokens[first]);
+        for (size_t line = 0; line < panel_tokens * sizeof of_tokens[0]; line += 64)
+            prefetch_near(bytes + line);
+    };
+    for (const auto& codes : x.codes) ask(codes);
+    if constexpr (Type::Scales::per16)
+        ask(x.sums16);
+    else
+        ask(x.sums32);
+    if constexpr (Type::block == 32) ask(x.scales32);
+    if constexpr (Type::Scales::has_min && !Type::Scales::whole) ask(x.real_sums32);
+}
+
 // Adds the products of the panels' columns and some tokens, from `first` on, to y. `offsets`
 // [tokens][scales of the panels' columns]: what sums of products begin with.
 template <class Type>
@@ -138,23 +155,26 @@ inline void multiply_some(const Panel (&panels)[panel_groups], const Q8Tile& x,
     });
 }
 
-// The same of all tokens of a tile.
+// The same of all tokens of a tile, while those of the next one are on their way to the nearest
+// cache.
 template <class Type>
-inline void multiply_tile(const Panel (&panels)[panel_groups], const Q8Tile& x, int64_t columns,
-                          int64_t tokens, float* y) {
+inline void multiply_tile(const Panel (&panels)[panel_groups], const Q8Tile& x, const Q8Tile& next,
+                          int64_t columns, int64_t tokens, float* y) {
     using T = PanelTraits<Type>;
     alignas(64) int32_t offsets[tile_tokens * T::sums];
     if constexpr (T::zero() != 0)
         for (int t = 0; t < tile_tokens; ++t)
             for (int n = 0; n < T::sums; ++n)
                 offsets[t * T::sums + n] = -T::zero() * sums_of<Type>(x, t)[n];
-    for (int first = 0; first < tokens; first += panel_tokens)
+    for (int first = 0; first < tokens; first += panel_tokens) {
+        prefetch_tokens<Type>(next, first);
         multiply_some<Type>(panels, x, offsets, first, columns, y);
+    }
 }
 
 // Columns that all groups meet before the next are read, and how many tiles' codes of so many fit
 // into a middle cache beside their results.
-inline constexpr int64_t chunk_columns = 8 * panel_columns, cached_bytes = 1 << 19;
+inline constexpr int64_t chunk_columns = 16 * panel_columns, cached_bytes = 1 << 20;
 static_assert(sizeof(Panel) * panel_groups + most_cached_tiles * most_results * 4 <=
               product_scratch);
 
@@ -190,6 +210,12 @@ inline void put_past_caches(const Product& product, int64_t group, int64_t token
         put<1>(product, group, token, {result});
 }
 
+// Rows of results lie far apart: those of the next groups are asked for, too.
+inline void prefetch_results(const Product& product, int64_t group, int64_t token) {
+    const ResultRows rows = ResultRows::of(product, group, token);
+    if (rows.count > 0) prefetch_far(reinterpret_cast<const uint8_t*>(rows.y));
+}
+
 // Products of some tiles with all groups, of `width` columns from `column` on.
 template <class Type>
 void multiply_chunk(const Product& product, int64_t column, int64_t width, int64_t begin,
@@ -212,6 +238,7 @@ void multiply_chunk(const Product& product, int64_t column, int64_t width, int64
         for (int64_t done = 0; done < width; done += panel_columns) {
             const int64_t left = width - done, first = column + done;
             const int64_t panel_width = left < panel_columns ? left : panel_columns;
+            const int64_t after = left > panel_columns ? first + panel_columns : column;
             for (int64_t g = 0; g < groups; ++g)
                 unpack_group<Type>(
                     product.matrix + (group + g) * group_bytes + first / Type::block * block_bytes,
@@ -219,15 +246,18 @@ void multiply_chunk(const Product& product, int64_t column, int64_t width, int64
             for (int64_t tile = begin; tile < end; ++tile) {
                 const int64_t tokens = product.tokens - tile * tile_tokens;
                 float* const tile_results = y + (tile - begin) * most_results;
-                multiply_tile<Type>(panels, tile_at(product, tile, first), panel_width,
+                const Q8Tile& next = tile + 1 < end ? tile_at(product, tile + 1, first)
+                                                    : tile_at(product, begin, after);
+                multiply_tile<Type>(panels, tile_at(product, tile, first), next, panel_width,
                                     tokens < tile_tokens ? tokens : tile_tokens, tile_results);
                 if (left <= panel_columns)
                     each_row(product, groups, tile, tile + 1, tile_results,
                              [&](int64_t g, int64_t token, float* from) {
                                  if (past_caches)
-                                     put_past_caches(product, group + g, token, load_f32(from));
-                                 else
-                                     put<1>(product, group + g, token, {load_f32(from)});
+                                     return put_past_caches(product, group + g, token,
+                                                            load_f32(from));
+                                 put<1>(product, group + g, token, {load_f32(from)});
+                                 prefetch_results(product, group + panel_groups + g, token);
                              });
             }
         }
