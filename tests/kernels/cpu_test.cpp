@@ -60,8 +60,8 @@ TEST_P(EveryType, LinearOfOddRows) {
 // More columns and tokens than are kept in a cache at once, a last group and a last tile that are
 // not full.
 TEST(Cpu, LinearOfManyColumnsAndTokens) {
-    for (DType dtype : {DType::Q4_0, DType::Q5_1, DType::Q3_K, DType::Q5_K, DType::Q6_K,
-                        DType::IQ4_XS, DType::F16}) {
+    for (DType dtype : {DType::Q4_0, DType::Q4_1, DType::Q5_1, DType::Q3_K, DType::Q5_K,
+                        DType::Q6_K, DType::IQ4_XS, DType::F16}) {
         SmallModel model;
         Axis k = model.axis("k", 4608), n = model.axis("n", 37);
         Tensor x = model.activation("x", {k});
@@ -83,8 +83,8 @@ TEST(Cpu, LinearOfManyRowsAndTokens) {
 
 // Where all numbers are as large as the largest, sums of their codes are the largest there are.
 TEST(Cpu, LinearOfOneMagnitude) {
-    for (DType dtype : {DType::Q4_0, DType::Q8_0, DType::Q2_K, DType::Q3_K, DType::Q4_K,
-                        DType::Q5_K, DType::Q6_K, DType::IQ4_XS}) {
+    for (DType dtype : {DType::Q4_0, DType::Q4_1, DType::Q8_0, DType::Q2_K, DType::Q3_K,
+                        DType::Q4_K, DType::Q5_K, DType::Q6_K, DType::IQ4_XS}) {
         SmallModel model;
         Axis k = model.axis("k", 512), n = model.axis("n", 21);
         std::vector<float> signs(512);
@@ -97,6 +97,29 @@ TEST(Cpu, LinearOfOneMagnitude) {
         Tensor x = embed(table, model.graph.input("ids"));
         model.finish(linear(x, model.weight("w", dtype, {n}, {k}, fill(dtype))));
         expect_close(model, {test::random_step(0, 70), test::random_step(70, 1)}, bound_of(dtype));
+    }
+}
+
+// Blocks of which some are a thousand times as large as others, and some are zero.
+TEST(Cpu, LinearOfUnlikeBlocks) {
+    for (DType dtype : {DType::Q4_0, DType::Q4_1, DType::Q5_1, DType::Q8_0}) {
+        SmallModel model;
+        Axis k = model.axis("k", 32 * 13), n = model.axis("n", 21);
+        auto fill = [&](DType as, unsigned seed) {
+            return [&, as, random = test::Random(seed)](std::span<std::byte> row) mutable {
+                std::vector<float> values = random.floats(32 * 13);
+                for (size_t i = 0; i < values.size(); ++i) {
+                    const size_t block = i / 32 + seed;
+                    values[i] *= block % 6 == 0 ? 0 : std::pow(10.0f, float(block % 4));
+                }
+                gguf::encode_row(as, values, row.data());
+            };
+        };
+        Tensor table = model.weight("x", DType::F32, {model.axis("ids", SmallModel::ids)}, {k},
+                                    fill(DType::F32, 1));
+        Tensor x = embed(table, model.graph.input("ids"));
+        model.finish(linear(x, model.weight("w", dtype, {n}, {k}, fill(dtype, 2))));
+        expect_close(model, {test::random_step(0, 70)}, bound_of(dtype));
     }
 }
 
@@ -205,14 +228,17 @@ TEST(Cpu, QuantizedActivationsKeepNaN) {
             for (int64_t at : {int64_t(0), int64_t(9), block - 1}) {
                 std::vector<float> x(size_t(block), 2.0f);
                 x[size_t(at)] = std::nanf("");
+                const kernels::cpu::Isa& isa = kernels::cpu::find_variant(machine.variant)->isa();
                 kernels::cpu::Q8Row row = kernels::cpu::q8_row(block, block);
                 std::vector<uint8_t> bytes(size_t(row.bytes));
-                kernels::cpu::find_variant(machine.variant)
-                    ->isa()
-                    .quantize(x.data(), block, block, bytes.data());
+                isa.quantize(x.data(), block, block, bytes.data());
                 float scale;
                 std::memcpy(&scale, &bytes[size_t(row.scales)], sizeof scale);
                 EXPECT_TRUE(std::isnan(scale)) << machine.variant << " " << block << " " << at;
+
+                kernels::cpu::Q8Tile tile;
+                isa.place(x.data(), block, block, reinterpret_cast<uint8_t*>(&tile), 5);
+                EXPECT_TRUE(std::isnan(block == 32 ? tile.scales32[5][0] : tile.scales[5]));
             }
 }
 
