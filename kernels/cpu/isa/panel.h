@@ -65,7 +65,6 @@ inline void unpack_group(const uint8_t* weights, int64_t columns, Panel& panel) 
     using S = typename Type::Scales;
     for (int64_t b = 0; b < columns / Type::block; ++b) {
         const uint8_t* p = weights + b * Type::bytes * lanes;
-        for (int line = 0; line < Type::bytes * lanes; line += 64) prefetch_line(p + line);
         I mins[T::sums], taken[T::sums];
         constexpr int taken_bits = std::countr_zero(unsigned(T::taken));  // a power of two
         Type::groups(p, [&](int g, const I(&codes)[8], const S& s) [[gnu::always_inline]] {

@@ -210,6 +210,12 @@ inline void put_past_caches(const Product& product, int64_t group, int64_t token
         put<1>(product, group, token, {result});
 }
 
+// Asks for one of the parts of some bytes.
+inline void prefetch_part(const uint8_t* bytes, int64_t count, int64_t part, int64_t parts) {
+    const int64_t lines = count / 64, last = lines * (part + 1) / parts;
+    for (int64_t line = lines * part / parts; line < last; ++line) prefetch_far(bytes + 64 * line);
+}
+
 // Rows of results lie far apart: those of the next groups are asked for, too.
 inline void prefetch_results(const Product& product, int64_t group, int64_t token) {
     const ResultRows rows = ResultRows::of(product, group, token);
@@ -223,6 +229,9 @@ void multiply_chunk(const Product& product, int64_t column, int64_t width, int64
     const int64_t columns = product.columns;
     const int64_t block_bytes = Type::bytes * lanes,
                   group_bytes = columns / Type::block * block_bytes;
+    auto packed = [&](int64_t group, int64_t first) {
+        return product.matrix + group * group_bytes + first / Type::block * block_bytes;
+    };
     auto& panels = *reinterpret_cast<Panel(*)[panel_groups]>(product.scratch);
     float* const y = reinterpret_cast<float*>(product.scratch + sizeof panels);
     const bool past_caches = width == columns && passes_caches(product);
@@ -240,14 +249,16 @@ void multiply_chunk(const Product& product, int64_t column, int64_t width, int64
             const int64_t panel_width = left < panel_columns ? left : panel_columns;
             const int64_t after = left > panel_columns ? first + panel_columns : column;
             for (int64_t g = 0; g < groups; ++g)
-                unpack_group<Type>(
-                    product.matrix + (group + g) * group_bytes + first / Type::block * block_bytes,
-                    panel_width, panels[g]);
+                unpack_group<Type>(packed(group + g, first), panel_width, panels[g]);
             for (int64_t tile = begin; tile < end; ++tile) {
                 const int64_t tokens = product.tokens - tile * tile_tokens;
                 float* const tile_results = y + (tile - begin) * most_results;
                 const Q8Tile& next = tile + 1 < end ? tile_at(product, tile + 1, first)
                                                     : tile_at(product, begin, after);
+                for (int64_t g = 0; g < panel_groups; ++g)
+                    prefetch_part(packed((after > first ? group : group + panel_groups) + g, after),
+                                  panel_columns / Type::block * block_bytes, tile - begin,
+                                  end - begin);
                 multiply_tile<Type>(panels, tile_at(product, tile, first), next, panel_width,
                                     tokens < tile_tokens ? tokens : tile_tokens, tile_results);
                 if (left <= panel_columns)
