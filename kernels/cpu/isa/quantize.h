@@ -6,14 +6,19 @@
 
 namespace tandem::kernels::cpu::TANDEM_ISA {
 
+// The largest lane, of floats as their bits.
+inline float largest_float(I floats) {
+    const int32_t bits = largest(floats);
+    float value;
+    std::memcpy(&value, &bits, 4);
+    return value;
+}
+
 // Compared as integers, which order magnitudes alike and put NaN above all: it must not get lost.
 inline float largest_magnitude(const float* x, int64_t count) {
     I most = splat(0);
     for (int64_t i = 0; i < count; i += lanes) most = max(most, as_int(abs(load_f32(x + i))));
-    const int32_t bits = largest(most);
-    float value;
-    std::memcpy(&value, &bits, 4);
-    return value;
+    return largest_float(most);
 }
 
 // Calls visit(i, sums) for the sums of each 16 of 256 numbers, `lanes` of them from the i-th on.
@@ -36,10 +41,7 @@ inline float largest_sum16(const float* x) {
     I most = splat(0);
     each_sums16([&](int at) { return abs(load_f32(x + at)); },
                 [&](int, F sums) { most = max(most, as_int(sums)); });
-    const int32_t bits = largest(most);
-    float value;
-    std::memcpy(&value, &bits, 4);
-    return value;
+    return largest_float(most);
 }
 
 // What makes the largest magnitude of a block 127. Where numbers of 256 are so alike that codes
