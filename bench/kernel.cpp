@@ -44,19 +44,18 @@ void run(benchmark::State& state, const kernels::cpu::Isa& isa, DType dtype, int
         kernels::cpu::pack_group(dtype, isa.lanes, columns, same.data(),
                                  &matrix[size_t(i * group)]);
 
-    // Many tokens lie in tiles where the type has a product for them.
     const kernels::cpu::Matrix& kernel = *isa.matrix(int(dtype));
-    const bool tiles = tokens > 1 && kernel.multiply_tiles;
+    const kernels::cpu::TileForm form{.isa = &isa, .block = kernel.block, .columns = columns};
+    const bool tiles = tokens > 1;
     const int64_t block = kernel.block;
-    int64_t stride = tiles   ? kernels::cpu::q8_tile_bytes(columns)
+    int64_t stride = tiles   ? form.bytes()
                      : block ? kernels::cpu::q8_row(columns, block).bytes
                              : columns * 4;
     CacheLines x(stride * (tiles ? kernels::cpu::tiles_of(tokens) : tokens));
     for (int64_t t = 0; t < tokens; ++t)
         if (tiles)
-            isa.place(values.data(), columns, block,
-                      x.data() + t / kernels::cpu::tile_tokens * stride,
-                      int(t % kernels::cpu::tile_tokens));
+            form.place(values.data(), x.data() + t / kernels::cpu::tile_tokens * stride,
+                       int(t % kernels::cpu::tile_tokens));
         else if (block)
             isa.quantize(values.data(), columns, block, x.data() + t * stride);
         else

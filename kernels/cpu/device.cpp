@@ -24,7 +24,7 @@ const cpu::Variant& require_variant(std::string_view name) {
         throw Error("this machine does not run the CPU kernels \"" +
                     std::string(name.empty() ? cpu::usual_variant() : name) +
                     (name.empty() ? "\" (TANDEM_CPU)" : "\"") +
-                    "; there are amx, avx512, avxvnni, avx2 and portable");
+                    "; there are amx, avx512bf16, avx512, avxvnni, avx2 and portable");
     return *variant;
 }
 
@@ -83,9 +83,7 @@ CpuDevice::CpuDevice(const Options& options)
                     .shares_cores = options.shares_cores};
 }
 
-std::span<const Kernel> CpuDevice::kernels() const {
-    return cpu::claims(isa_.place_for_units != nullptr);
-}
+std::span<const Kernel> CpuDevice::kernels() const { return cpu::claims(isa_.bf16); }
 
 const Kernel* CpuDevice::copy() const { return cpu::dense().prepare; }
 

@@ -52,10 +52,6 @@ void each_dense_row(const graph::View& view, const Site& site, const Worker& wor
     for (int64_t r = first; r < last; ++r) use(r, dense.row(r));
 }
 
-int64_t q8_tiles_bytes(const graph::View& view) {
-    return tiles_of(view.extents[0]) * q8_tile_bytes(columns_of(view));
-}
-
 template <int64_t block>
 Task bind_q8(const Launch& launch, const Site& site) {
     graph::View from = site.view(launch.operations[0].inputs[0]);
@@ -88,8 +84,16 @@ Task bind_tiles(const Launch& launch, const Site& site, const TileForm& form) {
     };
 }
 
+// Of blocks, or of f32.
 template <int64_t block>
-Task bind_q8_tiles(const Launch& launch, const Site& site) {
+int64_t tiles_bytes(const graph::View& view) {
+    const int64_t columns = columns_of(view);
+    return tiles_of(view.extents[0]) *
+           (block > 0 ? q8_tile_bytes(columns) : f32_tile_bytes(columns));
+}
+
+template <int64_t block>
+Task bind_block_tiles(const Launch& launch, const Site& site) {
     return bind_tiles(launch, site,
                       {.isa = &site.isa,
                        .block = block,
@@ -98,7 +102,7 @@ Task bind_q8_tiles(const Launch& launch, const Site& site) {
 
 template <int parts>
 int64_t bf16_bytes(const graph::View& view) {
-    return tiles_of(view.extents[0]) * unit_tile_bytes(columns_of(view), parts);
+    return tiles_of(view.extents[0]) * bf16_tile_bytes(columns_of(view), parts);
 }
 
 template <int parts>
@@ -129,21 +133,25 @@ extern const CpuKernel prepare_q8_of_32{
     .name = "prepare.q8_of_32", .claim = never, .bind = bind_q8<32>, .by_tokens = true};
 extern const CpuKernel prepare_q8_of_256{
     .name = "prepare.q8_of_256", .claim = never, .bind = bind_q8<256>, .by_tokens = true};
-extern const CpuKernel prepare_q8_of_32_tiles{
-    .name = "prepare.q8_of_32_tiles", .claim = never, .bind = bind_q8_tiles<32>, .by_tokens = true};
+extern const CpuKernel prepare_q8_of_32_tiles{.name = "prepare.q8_of_32_tiles",
+                                              .claim = never,
+                                              .bind = bind_block_tiles<32>,
+                                              .by_tokens = true};
 extern const CpuKernel prepare_q8_of_256_tiles{.name = "prepare.q8_of_256_tiles",
                                                .claim = never,
-                                               .bind = bind_q8_tiles<256>,
+                                               .bind = bind_block_tiles<256>,
                                                .by_tokens = true};
+extern const CpuKernel prepare_f32_tiles{
+    .name = "prepare.f32_tiles", .claim = never, .bind = bind_block_tiles<0>, .by_tokens = true};
 extern const CpuKernel prepare_bf16{.name = "prepare.bf16",
                                     .claim = never,
                                     .bind = bind_bf16<1>,
-                                    .for_units = true,
+                                    .bf16 = Bf16::OwnType,
                                     .by_tokens = true};
 extern const CpuKernel prepare_bf16_pair{.name = "prepare.bf16_pair",
                                          .claim = never,
                                          .bind = bind_bf16<2>,
-                                         .for_units = true,
+                                         .bf16 = Bf16::AllTypes,
                                          .by_tokens = true};
 extern const CpuKernel prepare_dense{
     .name = "prepare.dense", .claim = never, .bind = bind_dense, .by_tokens = true};
@@ -155,9 +163,9 @@ namespace {
 const Form& q8_form(int64_t block, bool tiles) {
     static const Form of_32{"q8_of_32", q8_bytes<32>, &claim_of(ops::prepare_q8_of_32)};
     static const Form of_256{"q8_of_256", q8_bytes<256>, &claim_of(ops::prepare_q8_of_256)};
-    static const Form of_32_tiles{"q8_of_32_tiles", q8_tiles_bytes,
+    static const Form of_32_tiles{"q8_of_32_tiles", tiles_bytes<32>,
                                   &claim_of(ops::prepare_q8_of_32_tiles)};
-    static const Form of_256_tiles{"q8_of_256_tiles", q8_tiles_bytes,
+    static const Form of_256_tiles{"q8_of_256_tiles", tiles_bytes<256>,
                                    &claim_of(ops::prepare_q8_of_256_tiles)};
     if (block == 32) return tiles ? of_32_tiles : of_32;
     return tiles ? of_256_tiles : of_256;
@@ -171,6 +179,11 @@ const Form& dense() {
     return form;
 }
 
+const Form& f32_tiles() {
+    static const Form form{"f32_tiles", tiles_bytes<0>, &claim_of(ops::prepare_f32_tiles)};
+    return form;
+}
+
 const Form& bf16_form(int parts) {
     static const Form one{"bf16", bf16_bytes<1>, &claim_of(ops::prepare_bf16)};
     static const Form two{"bf16_pair", bf16_bytes<2>, &claim_of(ops::prepare_bf16_pair)};
@@ -178,26 +191,40 @@ const Form& bf16_form(int parts) {
 }
 
 int64_t TileForm::bytes() const {
-    return parts > 0 ? unit_tile_bytes(columns, parts) : q8_tile_bytes(columns);
+    if (parts > 0) return bf16_tile_bytes(columns, parts);
+    return block > 0 ? q8_tile_bytes(columns) : f32_tile_bytes(columns);
+}
+
+int64_t TileForm::groups() const {
+    return parts > 0 && isa->bf16 == Bf16::AllTypes ? 1 : isa->panel_groups;
 }
 
 void TileForm::place(const float* row, uint8_t* tile, int token) const {
-    if (parts > 0) return isa->place_for_units(row, columns, parts, tile, token);
-    isa->place(row, columns, block, tile, token);
+    if (parts > 0) return isa->place_bf16(row, columns, parts, tile, token);
+    if (block > 0) return isa->place(row, columns, block, tile, token);
+    for (int64_t k = 0; k < columns; k += 16) {
+        float* to = reinterpret_cast<float*>(tile) + (k + token) * 16;
+        const int64_t count = row ? std::min<int64_t>(16, columns - k) : 0;
+        if (count > 0) std::copy_n(row + k, count, to);
+        std::fill(to + count, to + 16, 0.0f);
+    }
 }
 
 TileForm tile_form_for(const Isa& isa, gguf::DType dtype, int64_t columns) {
-    if (isa.place_for_units) return {.isa = &isa, .parts = unit_parts(dtype), .columns = columns};
-    return {.isa = &isa, .block = form_block(dtype), .columns = columns};
+    const int parts = isa.matrix(int(dtype))->multiply_bf16 ? bf16_parts(dtype) : 0;
+    return {.isa = &isa,
+            .parts = parts,
+            .block = parts > 0 ? 0 : form_block(dtype),
+            .columns = columns};
 }
 
 int64_t most_tile_bytes(gguf::DType dtype, int64_t columns) {
     int64_t block = form_block(dtype);
-    return std::max(unit_tile_bytes(columns, unit_parts(dtype)),
-                    block > 0 ? q8_tile_bytes(columns) : 0);
+    return std::max(bf16_tile_bytes(columns, bf16_parts(dtype)),
+                    block > 0 ? q8_tile_bytes(columns) : f32_tile_bytes(columns));
 }
 
-int unit_parts(gguf::DType dtype) {
+int bf16_parts(gguf::DType dtype) {
     // bf16 has 8 bits of a number, F16 11.
     if (dtype == gguf::DType::F32) return 0;
     return dtype == gguf::DType::F16 ? 2 : 1;
@@ -211,6 +238,7 @@ int64_t form_block(gguf::DType dtype) {
 const Form* form_for(gguf::DType dtype, const graph::View& x) {
     int64_t block = form_block(dtype);
     if (block > 0) return &q8_form(block, in_tiles(x));
+    if (in_tiles(x)) return &f32_tiles();
     return as_rows(x, x.axes.size() - 1) ? nullptr : &dense();
 }
 

@@ -17,22 +17,23 @@ inline bool in_tiles(const graph::View& x) { return x.extents[0] > most_tokens_i
 // The form in which x, [tokens ...] with all but the tokens contracted, is read; null: as it lies.
 const Form* form_for(gguf::DType dtype, const graph::View& x);
 
-// Parts of the form for matrix units: bf16 for one, with what rounding took for two. 0: there is no
-// product on matrix units for the type.
-int unit_parts(gguf::DType dtype);
+// Parts of the bf16 form: for one rounded numbers, for two also what rounding took. 0: there is no
+// product in bf16 for the type.
+int bf16_parts(gguf::DType dtype);
 const Form& bf16_form(int parts);
 
-// Tiles of 16 tokens, as products with many tokens read them where there are matrix units and where
-// there are none.
+// Tiles of 16 tokens, as products with many tokens read them.
 struct TileForm {
-    const Isa* isa = nullptr;
-    int parts = 0;      // for matrix units
-    int64_t block = 0;  // of Q8Tiles; with neither the type reads no tiles
+    const Isa* isa = nullptr;  // null: no tiles
+    int parts = 0;             // of bf16 tiles
+    int64_t block = 0;         // else of Q8Tiles; 0: f32 tiles
     int64_t columns = 0;
 
-    explicit operator bool() const { return parts > 0 || block > 0; }
+    explicit operator bool() const { return isa; }
     bool operator==(const TileForm&) const = default;
     int64_t bytes() const;
+    // Groups of rows that products take at a time.
+    int64_t groups() const;
     // Puts an f32 row in place `token` of a tile; null: zeros.
     void place(const float* row, uint8_t* tile, int token) const;
 };

@@ -50,9 +50,14 @@ constexpr int64_t q8_tile_bytes(int64_t columns) {
     return (columns + tile_columns - 1) / tile_columns * int64_t(sizeof(Q8Tile));
 }
 
-// 16 tokens for matrix units: bf16[columns / 32][16][32], columns filled up with zeros. A second
-// part holds what rounding took from the first, as bf16 again.
-constexpr int64_t unit_tile_bytes(int64_t columns, int parts) {
+// 64 bytes of each of 16 tokens side by side: f32[columns / 16][16][16], columns filled up with
+// zeros.
+constexpr int64_t f32_tile_bytes(int64_t columns) {
+    return (columns + 15) / 16 * 16 * tile_tokens * 4;
+}
+// The same in bf16[columns / 32][16][32]. A second part holds what rounding took from the first, as
+// bf16 again.
+constexpr int64_t bf16_tile_bytes(int64_t columns, int parts) {
     return parts * (columns + 31) / 32 * 32 * tile_tokens * 2;
 }
 
@@ -77,9 +82,8 @@ struct Product {
 struct Matrix {
     int64_t block = 0;  // of the activation's form; 0: f32 rows
     void (*multiply_rows)(const Product& product) = nullptr;
-    // Of Q8Tiles, and of tiles for matrix units; null: none.
-    void (*multiply_tiles)(const Product& product) = nullptr;
-    void (*multiply_units)(const Product& product) = nullptr;
+    void (*multiply_tiles)(const Product& product) = nullptr;  // f32 tiles or Q8Tiles
+    void (*multiply_bf16)(const Product& product) = nullptr;   // bf16 tiles; null: none
 };
 // Room for some groups of at most 16 rows that are unpacked at a time, and for their results of
 // some tiles of tokens; or for what matrix units unpack, and sums of some tokens and groups.
@@ -182,19 +186,25 @@ struct Convolution {
     int64_t x_stride = 0, y_stride = 0;
 };
 
-// Puts a row in place `token` of a tile for matrix units; null: zeros.
-using PlaceForUnits = void(const float* row, int64_t columns, int parts, uint8_t* tile, int token);
+// Puts a row in place `token` of a bf16 tile; null: zeros.
+using PlaceBf16 = void(const float* row, int64_t columns, int parts, uint8_t* tile, int token);
+
+// What a set multiplies in bf16: nothing, weights of that type (AVX512-BF16), or all (AMX-BF16).
+enum class Bf16 { Nothing, OwnType, AllTypes };
 
 struct Isa {
     int lanes = 0;
-    int panel_groups = 0;  // that products of tiles take at a time: pieces are best made of so many
+    // That products of tiles take at a time: pieces are best made of so many. Matrix units take
+    // one.
+    int panel_groups = 0;
+    Bf16 bf16 = Bf16::Nothing;
     // The matrix kernels of a type (gguf::DType); null where there are none.
     const Matrix* (*matrix)(int dtype) = nullptr;
     void (*quantize)(const float* x, int64_t columns, int64_t block, uint8_t* row) = nullptr;
     // Puts a row in place `token` of a row of Q8Tiles, for weights with such blocks; null: zeros.
     void (*place)(const float* row, int64_t columns, int64_t block, uint8_t* tiles,
                   int token) = nullptr;
-    PlaceForUnits* place_for_units = nullptr;  // null: there are no matrix units
+    PlaceBf16* place_bf16 = nullptr;  // null: there is nothing that reads bf16 tiles
     // Few queries over a part of a cache, whose rows are read once; and many queries. The first is
     // for rows of whole vectors, without a second pair.
     void (*attend_few)(const Attention& attention) = nullptr;

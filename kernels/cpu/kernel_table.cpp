@@ -6,16 +6,18 @@
 namespace tandem::kernels::cpu {
 
 namespace ops {
-extern const CpuKernel linear_units, linear_packed, linear_batched, linear_any, embed, pair,
-    any_pair, glu, maps, rms_norm, l2_norm, rope, attend, short_conv, delta_net, moe_ffn,
+extern const CpuKernel linear_units, linear_bf16, linear_packed, linear_batched, linear_any, embed,
+    pair, any_pair, glu, maps, rms_norm, l2_norm, rope, attend, short_conv, delta_net, moe_ffn,
     expert_bias, router, select_rows, reference, prepare_q8_of_32, prepare_q8_of_256,
-    prepare_q8_of_32_tiles, prepare_q8_of_256_tiles, prepare_bf16, prepare_bf16_pair, prepare_dense;
+    prepare_q8_of_32_tiles, prepare_q8_of_256_tiles, prepare_f32_tiles, prepare_bf16,
+    prepare_bf16_pair, prepare_dense;
 }
 
 namespace {
 
 constexpr const CpuKernel* table[] = {
     &ops::linear_units,
+    &ops::linear_bf16,
     &ops::linear_packed,
     &ops::linear_batched,
     &ops::linear_any,
@@ -39,6 +41,7 @@ constexpr const CpuKernel* table[] = {
     &ops::prepare_q8_of_256,
     &ops::prepare_q8_of_32_tiles,
     &ops::prepare_q8_of_256_tiles,
+    &ops::prepare_f32_tiles,
     &ops::prepare_bf16,
     &ops::prepare_bf16_pair,
     &ops::prepare_dense,
@@ -56,9 +59,10 @@ std::vector<Kernel> as_claims() {
     return all;
 }
 
-std::vector<Kernel> without_units(std::vector<Kernel> all) {
-    std::erase_if(all,
-                  [](const Kernel& kernel) { return table[size_t(kernel.number)]->for_units; });
+std::vector<Kernel> claims_with(Bf16 offered) {
+    std::vector<Kernel> all = as_claims();
+    std::erase_if(
+        all, [&](const Kernel& kernel) { return table[size_t(kernel.number)]->bf16 > offered; });
     return all;
 }
 
@@ -66,15 +70,16 @@ std::vector<Kernel> without_units(std::vector<Kernel> all) {
 
 std::span<const CpuKernel* const> kernel_table() { return table; }
 
-std::span<const Kernel> claims(bool units) {
-    static const std::vector<Kernel> all = as_claims(), plain = without_units(all);
-    return units ? all : plain;
+std::span<const Kernel> claims(Bf16 offered) {
+    static const std::vector<Kernel> of[] = {claims_with(Bf16::Nothing), claims_with(Bf16::OwnType),
+                                             claims_with(Bf16::AllTypes)};
+    return of[size_t(offered)];
 }
 
 const Kernel& claim_of(const CpuKernel& kernel) {
     size_t number = 0;
     while (table[number] != &kernel) ++number;
-    return claims(true)[number];
+    return claims(Bf16::AllTypes)[number];
 }
 
 }  // namespace tandem::kernels::cpu

@@ -15,6 +15,9 @@ namespace tandem::kernels::cpu {
 namespace amx {
 const Isa& isa();
 }
+namespace avx512bf16 {
+const Isa& isa();
+}
 namespace avx512 {
 const Isa& isa();
 }
@@ -35,6 +38,8 @@ bool has_avx512() {
     return __builtin_cpu_supports("avx512vnni") && __builtin_cpu_supports("avx512bw") &&
            __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
 }
+
+bool has_bf16() { return __builtin_cpu_supports("avx512bf16"); }
 
 bool has_avx2() { return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"); }
 
@@ -62,6 +67,7 @@ bool has_amx() {
 constexpr Variant variants[] = {
 #if defined(__x86_64__)
     {"amx", [] { return has_avx512() && has_amx(); }, amx::isa},
+    {"avx512bf16", [] { return has_avx512() && has_bf16(); }, avx512bf16::isa},
     {"avx512", has_avx512, avx512::isa},
     {"avxvnni", [] { return has_avx2() && has_avx_vnni(); }, avxvnni::isa},
     {"avx2", has_avx2, avx2::isa},

@@ -212,7 +212,7 @@ TEST_F(Measuring, devices_run_the_kernels_that_are_asked_for) {
     EXPECT_EQ(
         result.error,
         "error: this machine does not run the CPU kernels \"mmx\" (TANDEM_CPU); there are amx, "
-        "avx512, avxvnni, avx2 and portable\n");
+        "avx512bf16, avx512, avxvnni, avx2 and portable\n");
 }
 
 // The number in front of " MiB free", of each line.

@@ -28,7 +28,7 @@ struct Machine {
 
 inline std::vector<Machine> machines() {
     std::vector<Machine> all;
-    for (const char* name : {"amx", "avx512", "avxvnni", "avx2", "portable"})
+    for (const char* name : {"amx", "avx512bf16", "avx512", "avxvnni", "avx2", "portable"})
         if (kernels::cpu::find_variant(name)) all.push_back({name, 2});
     all.push_back({"portable", 1});
     all.push_back({"", 3});
@@ -41,18 +41,18 @@ inline std::unique_ptr<kernels::Device> make_cpu(const Machine& machine) {
         .name = "cpu", .cores = cores, .shares_cores = true, .variant = machine.variant});
 }
 
-inline bool has_units(const Machine& machine) {
-    return kernels::cpu::find_variant(machine.variant)->isa().place_for_units != nullptr;
+inline bool has_bf16(const Machine& machine) {
+    return kernels::cpu::find_variant(machine.variant)->isa().bf16 != kernels::cpu::Bf16::Nothing;
 }
 
-// Runs the model everywhere and compares; machines with matrix units may have a bound of their own.
+// Runs the model everywhere and compares; machines that multiply in bf16 may have a bound of their
+// own.
 inline void expect_close(const SmallModel& model, const std::vector<graph::StepInputs>& steps,
-                         double bound, double bound_with_units = 0) {
+                         double bound, double bound_in_bf16 = 0) {
     auto expected = model.run(std::make_unique<kernels::ReferenceDevice>("reference", 0), steps);
     for (const Machine& machine : machines()) {
         auto found = model.run(make_cpu(machine), steps);
-        EXPECT_LE(nmse(found, expected),
-                  has_units(machine) ? std::max(bound, bound_with_units) : bound)
+        EXPECT_LE(nmse(found, expected), has_bf16(machine) ? std::max(bound, bound_in_bf16) : bound)
             << machine.variant << " with " << machine.threads << " threads";
     }
 }

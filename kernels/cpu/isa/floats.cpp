@@ -1,7 +1,9 @@
-// Matrix kernels of the floating point types: one fused multiply-add per element and token. Packed
-// groups hold element k of all rows side by side.
+// Matrix kernels of the floating point types: one fused multiply-add per element and token, and in
+// prompts of BF16 a dot product of two elements where there is one. Packed groups hold element k of
+// all rows side by side.
 #include "kernels/cpu/isa/kernels.h"
 #include "kernels/cpu/isa/matrix_units.h"
+#include "kernels/cpu/isa/word_dots.h"
 
 namespace tandem::kernels::cpu::TANDEM_ISA {
 
@@ -111,10 +113,44 @@ void multiply_floats(const Product& product) {
                     });
 }
 
+// A word is a float.
+template <class Type>
+struct Floats {
+    static constexpr int in_word = 1, block = 1, bytes = Type::bytes;
+
+    static void unpack(const uint8_t* weights, int64_t width, uint8_t* words) {
+        for (int64_t k = 0; k < width; ++k)
+            store(words + k * 4 * lanes, as_int(Type::get(weights + k * bytes * lanes)));
+    }
+    static F add_product(F sum, F row, F token) { return fma(row, token, sum); }
+};
+
+#if defined(__AVX512BF16__)
+// A word is a pair; the last column may be alone.
+struct Pairs {
+    static constexpr int in_word = 2, block = 1, bytes = 2;
+
+    static void unpack(const uint8_t* weights, int64_t width, uint8_t* words) {
+        int64_t k = 0;
+        for (; k + 2 <= width; k += 2)
+            store(words + k * 2 * lanes, pair_halves(load(weights + k * 2 * lanes)));
+        if (k < width) store(words + k * 2 * lanes, load_u16(weights + k * 2 * lanes));
+    }
+    static F add_product(F sum, F row, F token) { return dot_pairs(sum, row, token); }
+};
+constexpr auto* multiply_pairs = multiply_panels<WordDots<Pairs>>;
+#else
+constexpr auto* multiply_pairs = multiply_units<Brain, 1>;
+#endif
+
+template <class Type>
+constexpr auto* multiply_float_tiles = multiply_panels<WordDots<Floats<Type>>>;
+
 }  // namespace
 
-extern const Matrix f32{0, multiply_floats<Single>};
-extern const Matrix f16{0, multiply_floats<Half>, nullptr, multiply_units<Half, 2>};
-extern const Matrix bf16{0, multiply_floats<Brain>, nullptr, multiply_units<Brain, 1>};
+extern const Matrix f32{0, multiply_floats<Single>, multiply_float_tiles<Single>};
+extern const Matrix f16{0, multiply_floats<Half>, multiply_float_tiles<Half>,
+                        multiply_units<Half, 2>};
+extern const Matrix bf16{0, multiply_floats<Brain>, multiply_float_tiles<Brain>, multiply_pairs};
 
 }  // namespace tandem::kernels::cpu::TANDEM_ISA

@@ -1,7 +1,7 @@
 // The table of one variant.
 #include "gguf/dtype.h"
 #include "kernels/cpu/isa/kernels.h"
-#include "kernels/cpu/isa/panel.h"
+#include "kernels/cpu/isa/panel_walk.h"
 #include "kernels/cpu/isa/simd.h"
 
 namespace tandem::kernels::cpu::TANDEM_ISA {
@@ -63,15 +63,25 @@ const Matrix* matrix(int dtype) {
     }
 }
 
+constexpr Bf16 bf16_use =
+#if defined(__AMX_BF16__)
+    Bf16::AllTypes;
+#elif defined(__AVX512BF16__)
+    Bf16::OwnType;
+#else
+    Bf16::Nothing;
+#endif
+
 }  // namespace
 
 const Isa& isa() {
     static const Isa table{.lanes = lanes,
                            .panel_groups = panel_groups,
+                           .bf16 = bf16_use,
                            .matrix = matrix,
                            .quantize = quantize,
                            .place = place,
-                           .place_for_units = place_for_units,
+                           .place_bf16 = place_bf16,
                            .attend_few = attend_few,
                            .attend_block = attend_block,
                            .attend_join = attend_join,

@@ -3,7 +3,7 @@
 // on the way; a tile then needs no scales.
 //
 //     weights    a step of 32 columns of one group: bf16 [16 pairs of elements][16 rows][2]
-//     tokens     tiles of place_for_units(), up to four at a time
+//     tokens     tiles of place_bf16(), up to four at a time
 //     sums       a tile for each tile of tokens, in the units' registers over all steps
 //
 // The units multiply a step while the vector unit unpacks the next.
@@ -176,7 +176,7 @@ inline void multiply_some_tiles(const Product& product, int64_t tile, int64_t fi
     const int64_t group_bytes = product.columns / Type::block * Type::bytes * lanes;
     const UnitTokens<tiles, parts> tokens{.first = product.x + tile * product.x_stride,
                                           .tile_bytes = product.x_stride,
-                                          .part_bytes = unit_tile_bytes(product.columns, 1)};
+                                          .part_bytes = bf16_tile_bytes(product.columns, 1)};
     uint8_t* const steps = product.scratch;  // two
     auto* const sums = reinterpret_cast<float*>(steps + 2 * step_bytes);
     for (int64_t column = 0; column < product.columns; column += piece) {

@@ -17,8 +17,6 @@
 
 namespace tandem::kernels::cpu::TANDEM_ISA {
 
-// Groups that meet a token together, and columns of a panel.
-inline constexpr int panel_groups = lanes == 16 ? 3 : 2;
 inline constexpr int64_t panel_columns = tile_columns;
 
 struct Panel {

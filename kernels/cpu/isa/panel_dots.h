@@ -8,20 +8,11 @@
 #pragma once
 
 #include "kernels/cpu/isa/panel.h"
+#include "kernels/cpu/isa/panel_walk.h"
 
 namespace tandem::kernels::cpu::TANDEM_ISA {
 
-inline constexpr int panel_tokens = 4;                   // of a tile
-inline constexpr int64_t results = tile_tokens * lanes;  // of a group and 16 tokens
-inline constexpr int64_t most_results = panel_groups * results;
-
-// A pointer of which the compiler knows nothing: results stay behind it, where it would rather give
-// them the registers that sums of integers need.
-template <typename Value>
-[[gnu::always_inline]] inline Value* opaque(Value* pointer) {
-    asm("" : "+r"(pointer));
-    return pointer;
-}
+inline constexpr int panel_tokens = 4;  // that meet the groups together
 
 // Sums of products of a panel's quads [first, first + count) with some tokens.
 template <class Type, int count>
@@ -172,127 +163,24 @@ inline void multiply_tile(const Panel (&panels)[panel_groups], const Q8Tile& x, 
     }
 }
 
-// Columns that all groups meet before the next are read, and how many tiles' codes of so many fit
-// into a middle cache beside their results.
-inline constexpr int64_t chunk_columns = 16 * panel_columns, cached_bytes = 1 << 20;
-static_assert(sizeof(Panel) * panel_groups + most_cached_tiles * most_results * 4 <=
-              product_scratch);
-
-// Calls visit(group, token, its results in y) for some groups and all tokens of some tiles.
-template <typename Visit>
-inline void each_row(const Product& product, int64_t groups, int64_t begin, int64_t end, float* y,
-                     Visit visit) {
-    const int64_t last = product.tokens < end * tile_tokens ? product.tokens : end * tile_tokens;
-    for (int64_t token = begin * tile_tokens; token < last; ++token) {
-        float* tile = y + (token / tile_tokens - begin) * most_results;
-        for (int64_t g = 0; g < groups; ++g)
-            visit(g, token, tile + g * results + token % tile_tokens * lanes);
-    }
-}
-
-inline const Q8Tile& tile_at(const Product& product, int64_t tile, int64_t column) {
-    const uint8_t* row = product.x + tile * product.x_stride;
-    return reinterpret_cast<const Q8Tile*>(row)[column / tile_columns];
-}
-
-// Results that no middle cache holds until they are read go past them: lines that are written whole
-// need not be fetched.
-inline constexpr int64_t nontemporal_bytes = 2 << 20;
-inline bool passes_caches(const Product& product) {
-    return lanes * sizeof(float) == 64 && !product.weights &&
-           product.tokens * product.rows * 4 >= nontemporal_bytes;
-}
-inline void put_past_caches(const Product& product, int64_t group, int64_t token, F result) {
-    const ResultRows rows = ResultRows::of(product, group, token);
-    if (rows.count == lanes && reinterpret_cast<uintptr_t>(rows.y) % 64 == 0)
-        store_nontemporal(rows.y, result);
-    else
-        put<1>(product, group, token, {result});
-}
-
-// Asks for one of the parts of some bytes.
-inline void prefetch_part(const uint8_t* bytes, int64_t count, int64_t part, int64_t parts) {
-    const int64_t lines = count / 64, last = lines * (part + 1) / parts;
-    for (int64_t line = lines * part / parts; line < last; ++line) prefetch_far(bytes + 64 * line);
-}
-
-// Rows of results lie far apart: those of the next groups are asked for, too.
-inline void prefetch_results(const Product& product, int64_t group, int64_t token) {
-    const ResultRows rows = ResultRows::of(product, group, token);
-    if (rows.count > 0) prefetch_far(reinterpret_cast<const uint8_t*>(rows.y));
-}
-
-// Products of some tiles with all groups, of `width` columns from `column` on.
+// The kernel of a Type for panel_walk.h.
 template <class Type>
-void multiply_chunk(const Product& product, int64_t column, int64_t width, int64_t begin,
-                    int64_t end) {
-    const int64_t columns = product.columns;
-    const int64_t block_bytes = Type::bytes * lanes,
-                  group_bytes = columns / Type::block * block_bytes;
-    auto packed = [&](int64_t group, int64_t first) {
-        return product.matrix + group * group_bytes + first / Type::block * block_bytes;
-    };
-    auto& panels = *reinterpret_cast<Panel(*)[panel_groups]>(product.scratch);
-    float* const y = reinterpret_cast<float*>(product.scratch + sizeof panels);
-    const bool past_caches = width == columns && passes_caches(product);
-    for (int64_t group = product.first_group; group < product.last_group; group += panel_groups) {
-        const int64_t left_groups = product.last_group - group;
-        const int64_t groups = left_groups < panel_groups ? left_groups : panel_groups;
-        for (int64_t g = groups; g < panel_groups; ++g) panels[g] = {};
-        std::memset(y, 0, size_t((end - begin) * most_results * 4));
-        if (column > 0 && !product.weights)  // goes on where the columns before ended
-            each_row(product, groups, begin, end, y, [&](int64_t g, int64_t token, float* to) {
-                store(to, ResultRows::of(product, group + g, token).load());
-            });
-        for (int64_t done = 0; done < width; done += panel_columns) {
-            const int64_t left = width - done, first = column + done;
-            const int64_t panel_width = left < panel_columns ? left : panel_columns;
-            const int64_t after = left > panel_columns ? first + panel_columns : column;
-            for (int64_t g = 0; g < groups; ++g)
-                unpack_group<Type>(packed(group + g, first), panel_width, panels[g]);
-            for (int64_t tile = begin; tile < end; ++tile) {
-                const int64_t tokens = product.tokens - tile * tile_tokens;
-                float* const tile_results = y + (tile - begin) * most_results;
-                const Q8Tile& next = tile + 1 < end ? tile_at(product, tile + 1, first)
-                                                    : tile_at(product, begin, after);
-                for (int64_t g = 0; g < panel_groups; ++g)
-                    prefetch_part(packed((after > first ? group : group + panel_groups) + g, after),
-                                  panel_columns / Type::block * block_bytes, tile - begin,
-                                  end - begin);
-                multiply_tile<Type>(panels, tile_at(product, tile, first), next, panel_width,
-                                    tokens < tile_tokens ? tokens : tile_tokens, tile_results);
-                if (left <= panel_columns)
-                    each_row(product, groups, tile, tile + 1, tile_results,
-                             [&](int64_t g, int64_t token, float* from) {
-                                 if (past_caches)
-                                     return put_past_caches(product, group + g, token,
-                                                            load_f32(from));
-                                 put<1>(product, group + g, token, {load_f32(from)});
-                                 prefetch_results(product, group + panel_groups + g, token);
-                             });
-            }
-        }
-    }
-}
+struct QuadDots {
+    using Panel = TANDEM_ISA::Panel;
+    using Tile = Q8Tile;
+    static constexpr int64_t columns = panel_columns, token_bytes = 1;
+    static constexpr int64_t block = Type::block, bytes = Type::bytes;
 
-// All of the columns where the tokens fit into the cache, so that weights are read in one stream;
-// else a chunk of them.
-template <class Type>
-void multiply_tiles(const Product& product) {
-    const int64_t columns = product.columns, tiles = tiles_of(product.tokens);
-    const bool fits = tiles * tile_tokens * columns <= cached_bytes;
-    const int64_t most_width = fits || columns < chunk_columns ? columns : chunk_columns;
-    int64_t most_tiles = cached_bytes / (tile_tokens * most_width);
-    if (most_tiles > most_cached_tiles) most_tiles = most_cached_tiles;
-    for (int64_t begin = 0; begin < tiles; begin += most_tiles) {
-        const int64_t end = begin + most_tiles < tiles ? begin + most_tiles : tiles;
-        for (int64_t column = 0; column < columns; column += most_width) {
-            const int64_t left = columns - column;
-            multiply_chunk<Type>(product, column, left < most_width ? left : most_width, begin,
-                                 end);
-        }
+    static void unpack(const uint8_t* weights, int64_t width, Panel& panel) {
+        unpack_group<Type>(weights, width, panel);
     }
-    fence_nontemporal();
-}
+    static void multiply(const Panel (&panels)[panel_groups], const Q8Tile& x, const Q8Tile& next,
+                         int64_t width, int64_t tokens, float* y) {
+        multiply_tile<Type>(panels, x, next, width, tokens, y);
+    }
+};
+
+template <class Type>
+inline constexpr auto* multiply_tiles = multiply_panels<QuadDots<Type>>;
 
 }  // namespace tandem::kernels::cpu::TANDEM_ISA

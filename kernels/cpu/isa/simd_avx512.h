@@ -90,6 +90,10 @@ inline I dot_signed(I sum, I biased, I quad) { return dot(sum, biased, quad); }
 inline I dot_pairs(I sum, I a, I b) { return _mm512_dpwssd_epi32(sum, a, b); }
 // Signed bytes as dot_signed() wants them.
 inline I biased(I bytes) { return _mm512_xor_si512(bytes, _mm512_set1_epi8(char(0x80))); }
+#if defined(__AVX512BF16__)
+// sum + the products of a lane's 2 bf16.
+inline F dot_pairs(F sum, F a, F b) { return _mm512_dpbf16_ps(sum, __m512bh(a), __m512bh(b)); }
+#endif
 
 inline F to_float(I a) { return _mm512_cvtepi32_ps(a); }
 inline F as_float(I a) { return _mm512_castsi512_ps(a); }

@@ -46,14 +46,23 @@ const Form* form_packed(const Operation& operation, size_t input) {
                       : nullptr;
 }
 
-int parts_of(const Operation& operation) { return unit_parts(operation.inputs[1].view.dtype); }
+int parts_of(const Operation& operation) { return bf16_parts(operation.inputs[1].view.dtype); }
 
 size_t claim_units(std::span<const Operation> ahead) {
     bool many = plain_product(ahead[0]) && in_tiles(ahead[0].inputs[0].view);
     return many && parts_of(ahead[0]) > 0 ? claim_siblings(ahead, parts_of) : 0;
 }
 
-const Form* form_units(const Operation& operation, size_t input) {
+bool of_bf16(const Operation& operation) {
+    return operation.inputs[1].view.dtype == gguf::DType::BF16;
+}
+
+size_t claim_bf16(std::span<const Operation> ahead) {
+    bool many = plain_product(ahead[0]) && in_tiles(ahead[0].inputs[0].view);
+    return many && of_bf16(ahead[0]) ? claim_siblings(ahead, of_bf16) : 0;
+}
+
+const Form* form_bf16(const Operation& operation, size_t input) {
     return input == 0 ? &bf16_form(parts_of(operation)) : nullptr;
 }
 
@@ -109,12 +118,13 @@ Task bind_packed(const Launch& launch, const Site& site) {
     for (const Operation& operation : launch.operations) {
         Piece piece = piece_of(operation, site);
         const Matrix& kernel = *site.isa.matrix(int(operation.inputs[1].view.dtype));
-        bool tiles = kernel.block > 0 && in_tiles(piece.x);
+        bool tiles = in_tiles(piece.x);
         bool as_it_lies = as_rows(piece.x, piece.x.axes.size() - 1).has_value();
         int64_t columns = piece.product.columns;
         piece.multiply = tiles ? kernel.multiply_tiles : kernel.multiply_rows;
         piece.step = tiles ? site.isa.panel_groups : 1;
-        piece.product.x_stride = tiles              ? q8_tile_bytes(columns)
+        const TileForm form{.isa = &site.isa, .block = kernel.block, .columns = columns};
+        piece.product.x_stride = tiles              ? form.bytes()
                                  : kernel.block > 0 ? q8_row(columns, kernel.block).bytes
                                  : as_it_lies       ? piece.x.strides[0] * 4
                                                     : columns * 4;
@@ -123,12 +133,15 @@ Task bind_packed(const Launch& launch, const Site& site) {
     return run_pieces(std::move(pieces), site);
 }
 
-Task bind_units(const Launch& launch, const Site& site) {
+Task bind_bf16(const Launch& launch, const Site& site) {
     std::vector<Piece> pieces;
     for (const Operation& operation : launch.operations) {
+        const gguf::DType dtype = operation.inputs[1].view.dtype;
         Piece piece = piece_of(operation, site);
-        piece.multiply = site.isa.matrix(int(operation.inputs[1].view.dtype))->multiply_units;
-        piece.product.x_stride = unit_tile_bytes(piece.product.columns, parts_of(operation));
+        const TileForm form = tile_form_for(site.isa, dtype, piece.product.columns);
+        piece.multiply = site.isa.matrix(int(dtype))->multiply_bf16;
+        piece.step = form.groups();
+        piece.product.x_stride = form.bytes();
         pieces.push_back(piece);
     }
     return run_pieces(std::move(pieces), site);
@@ -224,9 +237,14 @@ Task bind_any(const Launch& launch, const Site& site) {
 
 extern const CpuKernel linear_units{.name = "linear.units",
                                     .claim = claim_units,
-                                    .bind = bind_units,
-                                    .form = form_units,
-                                    .for_units = true};
+                                    .bind = bind_bf16,
+                                    .form = form_bf16,
+                                    .bf16 = Bf16::AllTypes};
+extern const CpuKernel linear_bf16{.name = "linear.bf16",
+                                   .claim = claim_bf16,
+                                   .bind = bind_bf16,
+                                   .form = form_bf16,
+                                   .bf16 = Bf16::OwnType};
 extern const CpuKernel linear_packed{
     .name = "linear.packed", .claim = claim_packed, .bind = bind_packed, .form = form_packed};
 extern const CpuKernel linear_any{.name = "linear.any", .claim = claim_any, .bind = bind_any};

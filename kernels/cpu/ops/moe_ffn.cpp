@@ -109,7 +109,7 @@ struct MoeFfn {
                (!room.tiled || tile_form(up, room.embd) == tile_form(gate, room.embd));
     }
     TileForm tile_form(const HeldMatrix& reader, int64_t columns) const {
-        return tile_form_for(site.isa, reader.packed ? reader.dtype : gguf::DType::F32, columns);
+        return reader.packed ? tile_form_for(site.isa, reader.dtype, columns) : TileForm{};
     }
     int64_t choices_of(int64_t expert) const {
         auto* offset = at<const int32_t>(room.offset);
@@ -187,8 +187,8 @@ struct MoeFfn {
 
     // Groups of a matrix that are dealt together.
     int64_t step_of(const HeldMatrix& matrix) const {
-        const bool tiles = room.tiled && tile_form(matrix, matrix.columns).block > 0;
-        return tiles ? site.isa.panel_groups : 1;
+        const TileForm form = tile_form(matrix, matrix.columns);
+        return room.tiled && form ? form.groups() : 1;
     }
     // Calls each(member, expert, some of its groups) so that the groups of all experts are dealt to
     // the team.

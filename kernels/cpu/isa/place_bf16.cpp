@@ -1,10 +1,10 @@
-// Activations as matrix units read them: bf16, and where asked what rounding took as bf16 again.
+// Activations in bf16 tiles, and where asked what rounding took as bf16 again.
 #include "kernels/cpu/isa/kernels.h"
 #include "kernels/cpu/isa/simd.h"
 
 namespace tandem::kernels::cpu::TANDEM_ISA {
 
-#if defined(__AMX_BF16__)
+#if defined(__AMX_BF16__) || defined(__AVX512BF16__)
 
 namespace {
 
@@ -17,7 +17,7 @@ inline void put_rounded(F x, int parts, uint8_t* to, int64_t part_bytes) {
 }
 
 void place_row(const float* row, int64_t columns, int parts, uint8_t* tile, int token) {
-    const int64_t part_bytes = unit_tile_bytes(columns, 1);
+    const int64_t part_bytes = bf16_tile_bytes(columns, 1);
     for (int64_t i = 0; i < columns; i += 32) {
         uint8_t* to = tile + i * tile_tokens * 2 + 64 * token;
         float padded[32];
@@ -33,11 +33,11 @@ void place_row(const float* row, int64_t columns, int parts, uint8_t* tile, int 
 
 }  // namespace
 
-PlaceForUnits* const place_for_units = place_row;
+PlaceBf16* const place_bf16 = place_row;
 
 #else
 
-PlaceForUnits* const place_for_units = nullptr;
+PlaceBf16* const place_bf16 = nullptr;
 
 #endif
 

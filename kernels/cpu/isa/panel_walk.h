@@ -1,0 +1,162 @@
+// How products with many tokens go over columns, rows and tokens, whatever kind of numbers they
+// multiply: some groups of rows are unpacked, a panel of columns at a time, and lie in the nearest
+// cache while tokens pass them, whose columns stay in a middle one for all the rows.
+//
+// A Kernel knows the numbers:
+//
+//     Panel          unpacked columns of one group of rows
+//     Tile           the same columns of 16 tokens; the tiles of a row lie side by side
+//     columns        of a panel and of a tile; the last ones may have fewer
+//     token_bytes    of one element of a token
+//     block, bytes   elements of a block of packed weights, and bytes of one row's block
+//     unpack(weights, width, panel)
+//     multiply(panels, tile, next, width, tokens, y)   adds the products of some groups with the
+//                    first tokens of a tile to y, f32 [groups][16 tokens][lanes], and asks for the
+//                    next tile on the way
+#pragma once
+
+#include <cstring>
+
+#include "kernels/cpu/isa/matrix.h"
+
+namespace tandem::kernels::cpu::TANDEM_ISA {
+
+// Groups that meet a token together.
+inline constexpr int panel_groups = lanes == 16 ? 3 : 2;
+inline constexpr int64_t results = tile_tokens * lanes;  // of a group and 16 tokens
+inline constexpr int64_t most_results = panel_groups * results;
+
+// A pointer of which the compiler knows nothing: results stay behind it, where it would rather give
+// them the registers that sums need.
+template <typename Value>
+[[gnu::always_inline]] inline Value* opaque(Value* pointer) {
+    asm("" : "+r"(pointer));
+    return pointer;
+}
+
+// What a chunk of columns that all groups meet before the next are read has of a token, and how
+// much of all tokens fits into a middle cache beside their results.
+inline constexpr int64_t chunk_bytes = 4096, cached_bytes = 1 << 20;
+
+// Calls visit(group, token, its results in y) for some groups and all tokens of some tiles.
+template <typename Visit>
+inline void each_row(const Product& product, int64_t groups, int64_t begin, int64_t end, float* y,
+                     Visit visit) {
+    const int64_t last = product.tokens < end * tile_tokens ? product.tokens : end * tile_tokens;
+    for (int64_t token = begin * tile_tokens; token < last; ++token) {
+        float* tile = y + (token / tile_tokens - begin) * most_results;
+        for (int64_t g = 0; g < groups; ++g)
+            visit(g, token, tile + g * results + token % tile_tokens * lanes);
+    }
+}
+
+template <class Kernel>
+inline const Kernel::Tile& tile_at(const Product& product, int64_t tile, int64_t column) {
+    const uint8_t* row = product.x + tile * product.x_stride;
+    return reinterpret_cast<const Kernel::Tile*>(row)[column / Kernel::columns];
+}
+
+// Results that no middle cache holds until they are read go past them: lines that are written whole
+// need not be fetched.
+inline constexpr int64_t nontemporal_bytes = 2 << 20;
+inline bool passes_caches(const Product& product) {
+    return lanes * sizeof(float) == 64 && !product.weights &&
+           product.tokens * product.rows * 4 >= nontemporal_bytes;
+}
+inline void put_past_caches(const Product& product, int64_t group, int64_t token, F result) {
+    const ResultRows rows = ResultRows::of(product, group, token);
+    if (rows.count == lanes && reinterpret_cast<uintptr_t>(rows.y) % 64 == 0)
+        store_nontemporal(rows.y, result);
+    else
+        put<1>(product, group, token, {result});
+}
+
+// Asks for one of the parts of some bytes.
+inline void prefetch_part(const uint8_t* bytes, int64_t count, int64_t part, int64_t parts) {
+    const int64_t lines = count / 64, last = lines * (part + 1) / parts;
+    for (int64_t line = lines * part / parts; line < last; ++line) prefetch_far(bytes + 64 * line);
+}
+
+// Rows of results lie far apart: those of the next groups are asked for, too.
+inline void prefetch_results(const Product& product, int64_t group, int64_t token) {
+    const ResultRows rows = ResultRows::of(product, group, token);
+    if (rows.count > 0) prefetch_far(reinterpret_cast<const uint8_t*>(rows.y));
+}
+
+// Products of some tiles with all groups, of `width` columns from `column` on.
+template <class Kernel>
+void multiply_chunk(const Product& product, int64_t column, int64_t width, int64_t begin,
+                    int64_t end) {
+    const int64_t columns = product.columns;
+    const int64_t block_bytes = Kernel::bytes * lanes,
+                  group_bytes = columns / Kernel::block * block_bytes;
+    auto packed = [&](int64_t group, int64_t first) {
+        return product.matrix + group * group_bytes + first / Kernel::block * block_bytes;
+    };
+    auto& panels = *reinterpret_cast<typename Kernel::Panel(*)[panel_groups]>(product.scratch);
+    static_assert(sizeof panels + most_cached_tiles * most_results * 4 <= product_scratch);
+    float* const y = reinterpret_cast<float*>(product.scratch + sizeof panels);
+    const bool past_caches = width == columns && passes_caches(product);
+    for (int64_t group = product.first_group; group < product.last_group; group += panel_groups) {
+        const int64_t left_groups = product.last_group - group;
+        const int64_t groups = left_groups < panel_groups ? left_groups : panel_groups;
+        for (int64_t g = groups; g < panel_groups; ++g) panels[g] = {};
+        std::memset(y, 0, size_t((end - begin) * most_results * 4));
+        if (column > 0 && !product.weights)  // goes on where the columns before ended
+            each_row(product, groups, begin, end, y, [&](int64_t g, int64_t token, float* to) {
+                store(to, ResultRows::of(product, group + g, token).load());
+            });
+        for (int64_t done = 0; done < width; done += Kernel::columns) {
+            const int64_t left = width - done, first = column + done;
+            const int64_t panel_width = left < Kernel::columns ? left : Kernel::columns;
+            const int64_t after = left > Kernel::columns ? first + Kernel::columns : column;
+            for (int64_t g = 0; g < groups; ++g)
+                Kernel::unpack(packed(group + g, first), panel_width, panels[g]);
+            for (int64_t tile = begin; tile < end; ++tile) {
+                const int64_t tokens = product.tokens - tile * tile_tokens;
+                float* const tile_results = y + (tile - begin) * most_results;
+                const auto& next = tile + 1 < end ? tile_at<Kernel>(product, tile + 1, first)
+                                                  : tile_at<Kernel>(product, begin, after);
+                for (int64_t g = 0; g < panel_groups; ++g)
+                    prefetch_part(packed((after > first ? group : group + panel_groups) + g, after),
+                                  Kernel::columns / Kernel::block * block_bytes, tile - begin,
+                                  end - begin);
+                Kernel::multiply(panels, tile_at<Kernel>(product, tile, first), next, panel_width,
+                                 tokens < tile_tokens ? tokens : tile_tokens, tile_results);
+                if (left <= Kernel::columns)
+                    each_row(product, groups, tile, tile + 1, tile_results,
+                             [&](int64_t g, int64_t token, float* from) {
+                                 if (past_caches)
+                                     return put_past_caches(product, group + g, token,
+                                                            load_f32(from));
+                                 put<1>(product, group + g, token, {load_f32(from)});
+                                 prefetch_results(product, group + panel_groups + g, token);
+                             });
+            }
+        }
+    }
+}
+
+// All of the columns where the tokens fit into the cache, so that weights are read in one stream;
+// else a chunk of them.
+template <class Kernel>
+void multiply_panels(const Product& product) {
+    constexpr int64_t chunk = chunk_bytes / Kernel::token_bytes;
+    const int64_t columns = product.columns, tiles = tiles_of(product.tokens);
+    auto bytes = [](int64_t width) { return tile_tokens * width * Kernel::token_bytes; };
+    const bool fits = tiles * bytes(columns) <= cached_bytes;
+    const int64_t most_width = fits || columns < chunk ? columns : chunk;
+    int64_t most_tiles = cached_bytes / bytes(most_width);
+    if (most_tiles > most_cached_tiles) most_tiles = most_cached_tiles;
+    for (int64_t begin = 0; begin < tiles; begin += most_tiles) {
+        const int64_t end = begin + most_tiles < tiles ? begin + most_tiles : tiles;
+        for (int64_t column = 0; column < columns; column += most_width) {
+            const int64_t left = columns - column;
+            multiply_chunk<Kernel>(product, column, left < most_width ? left : most_width, begin,
+                                   end);
+        }
+    }
+    fence_nontemporal();
+}
+
+}  // namespace tandem::kernels::cpu::TANDEM_ISA

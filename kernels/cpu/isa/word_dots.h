@@ -1,0 +1,86 @@
+// Products of floating point types with many tokens, in tiles of a few groups of rows by a few
+// tokens whose sums stay in registers while the columns of a panel pass. Rows and tokens are read
+// in words of 4 bytes, one for every lane:
+//
+//     rows      [words][lanes], unpacked
+//     tokens    [words / 16][16 tokens][16]
+//
+// A Type says what its words are:
+//
+//     in_word         columns of one: a float, or a pair of bf16
+//     block, bytes    1, and of a packed element
+//     unpack(weights, width, words)   of a group
+//     add_product(sum, row, token)
+#pragma once
+
+#include "kernels/cpu/isa/panel_walk.h"
+
+namespace tandem::kernels::cpu::TANDEM_ISA {
+
+template <class Type>
+struct WordDots {
+    static constexpr int line = 16, words = 128;  // of a token side by side; of a panel
+    static constexpr int some_tokens = lanes == 16 ? 8 : 4;
+
+    struct Panel {
+        alignas(64) uint8_t words[WordDots::words * 4 * lanes];
+    };
+    struct Tile {
+        int8_t lines[words / line][tile_tokens][4 * line];
+    };
+    static constexpr int64_t columns = words * Type::in_word, token_bytes = 4 / Type::in_word;
+    static constexpr int64_t block = Type::block, bytes = Type::bytes;
+
+    static void unpack(const uint8_t* weights, int64_t width, Panel& panel) {
+        Type::unpack(weights, width, panel.words);
+    }
+
+    static void multiply(const Panel (&panels)[panel_groups], const Tile& x, const Tile& next,
+                         int64_t width, int64_t tokens, float* y) {
+        const int64_t count = (width + Type::in_word - 1) / Type::in_word;
+        for (int first = 0; first < tokens; first += some_tokens) {
+            for (const auto& lines : next.lines)
+                for (int t = 0; t < some_tokens; ++t)
+                    prefetch_near(reinterpret_cast<const uint8_t*>(lines[first + t]));
+            multiply_some(panels, x, first, count, y + first * lanes);
+        }
+    }
+
+    // Calls visit(group, token) for all of a tile, unrolled.
+    template <typename Visit>
+    [[gnu::always_inline]] static void each_result(Visit visit) {
+#pragma GCC unroll 8
+        for (int g = 0; g < panel_groups; ++g)
+#pragma GCC unroll 8
+            for (int t = 0; t < some_tokens; ++t) visit(g, t);
+    }
+
+    // The sums of a panel begin at zero, so that rounding does not add up over all columns.
+    static void multiply_some(const Panel (&panels)[panel_groups], const Tile& x, int first,
+                              int64_t count, float* y) {
+        F sums[panel_groups][some_tokens];
+        each_result([&](int g, int t) { sums[g][t] = zero(); });
+        for (int64_t at = 0; at < count; at += line) {
+            const uint8_t* rows = panels[0].words + at * 4 * lanes;
+            const int8_t* words = x.lines[at / line][first];
+            const int64_t left = count - at;
+#pragma GCC unroll 1
+            for (int64_t k = 0; k < (left < line ? left : line); ++k) {
+                F row[panel_groups];
+                for (int g = 0; g < panel_groups; ++g)
+                    row[g] = load_f32(rows + k * 4 * lanes + g * sizeof(Panel));
+                for (int t = 0; t < some_tokens; ++t) {
+                    const F word = as_float(splat_quad(words + 4 * line * t + 4 * k));
+                    for (int g = 0; g < panel_groups; ++g)
+                        sums[g][t] = Type::add_product(sums[g][t], row[g], word);
+                }
+            }
+        }
+        each_result([&](int g, int t) {
+            float* result = y + g * results + t * lanes;
+            store(result, add(load_f32(result), sums[g][t]));
+        });
+    }
+};
+
+}  // namespace tandem::kernels::cpu::TANDEM_ISA
