@@ -111,6 +111,8 @@ inline void tile(const uint8_t* weights, int64_t columns, const uint8_t* const (
             constexpr int quads = 8 / S::count;
             const int64_t sums = S::per16 ? row.sums16 : row.sums32;
             const int64_t real_sums = S::per16 ? row.real_sums16 : row.real_sums32;
+// Else codes would be picked at run time.
+#pragma GCC unroll 2
             for (int h = 0; h < S::count; ++h) {
                 const int64_t n = S::count * at + h;
                 for (int t = 0; t < T; ++t)
@@ -190,6 +192,15 @@ inline void run_tile(const Product& product, int64_t group, int64_t token, const
     put<T>(product, group, token, results);
 }
 
+// visit<count>() for a count from 1 to `most`.
+template <int most, typename Visit>
+inline void with_count(int64_t count, Visit visit) {
+    if (count == most)
+        visit.template operator()<most>();
+    else if constexpr (most > 1)
+        with_count<most - 1>(count, visit);
+}
+
 // All tokens against all groups of rows: blocks of tokens whose activations stay in a cache, within
 // them the groups, whose weights stay in the nearest one while the tokens pass.
 template <int most, typename Each>
@@ -199,15 +210,13 @@ inline void for_tiles(const Product& product, int64_t group_bytes, Each each) {
         int64_t last = first + token_block < product.tokens ? first + token_block : product.tokens;
         for (int64_t group = product.first_group; group < product.last_group; ++group) {
             const uint8_t* weights = product.matrix + group * group_bytes;
-            int64_t token = first;
-            for (; token + most <= last; token += most)
-                each.template operator()<most>(group, token, weights);
-            if constexpr (most > 4)
-                for (; token + 4 <= last; token += 4)
-                    each.template operator()<4>(group, token, weights);
-            for (; token + 2 <= last; token += 2)
-                each.template operator()<2>(group, token, weights);
-            for (; token < last; ++token) each.template operator()<1>(group, token, weights);
+            for (int64_t token = first; token < last;) {
+                const int64_t left = last - token, passes = (left + most - 1) / most;
+                const int64_t count = (left + passes - 1) / passes;  // alike in all of them
+                with_count<most>(
+                    count, [&]<int T>() { each.template operator()<T>(group, token, weights); });
+                token += count;
+            }
         }
     }
 }
