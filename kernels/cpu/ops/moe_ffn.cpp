@@ -115,9 +115,12 @@ struct MoeFfn {
         auto* offset = at<const int32_t>(room.offset);
         return offset[expert + 1] - offset[expert];
     }
-    bool reads_tiles(int64_t expert) const {
-        return room.tiled && choices_of(expert) > most_tokens_in_rows;
+    // Unpacking weights to memory pays off with more tokens than unpacking them to matrix units.
+    bool many(int64_t choices) const {
+        const bool units = site.isa.bf16 == Bf16::AllTypes;
+        return room.tiled && choices > (units ? most_tokens_in_rows : 2 * most_tokens_in_rows);
     }
+    bool reads_tiles(int64_t expert) const { return many(choices_of(expert)); }
 
     void run(const Worker& worker) const {
         if (worker.index == 0) order_choices();
@@ -163,8 +166,7 @@ struct MoeFfn {
         auto* tile = at<int32_t>(room.tile);
         tile[0] = 0;
         for (int64_t e = 0; e < room.experts; ++e) {
-            bool many = room.tiled && offset[e + 1] > most_tokens_in_rows;
-            int64_t tiles = many ? tiles_of(offset[e + 1]) : 0;
+            int64_t tiles = many(offset[e + 1]) ? tiles_of(offset[e + 1]) : 0;
             tile[e + 1] = tile[e] + int32_t(tiles);
             offset[e + 1] += offset[e];
         }
