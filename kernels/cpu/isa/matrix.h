@@ -59,7 +59,10 @@ template <class Type>
 [[gnu::always_inline]] inline void prefetch_group(const uint8_t* block, int g) {
     constexpr int bytes = Type::bytes * lanes, groups = Type::block / 32;
     for (int line = g * bytes / groups / 64; line < (g + 1) * bytes / groups / 64; ++line)
-        prefetch_line(block + 64 * line);
+        if constexpr (Type::block == 256)
+            prefetch_line_of_block(block + 64 * line, bytes);
+        else
+            prefetch_line(block + 64 * line);
 }
 
 // Adds quads [first, first + count) of a group to a sum of each of T tokens. A product waits for
