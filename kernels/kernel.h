@@ -48,8 +48,8 @@ struct Operation {
 struct Kernel;
 
 // A special form of an activation, such as int8 blocks: made once per value, shared by all kernels
-// that read it. It follows from a weight's type alone, never from extents, so that no cut and no
-// bucket changes a number.
+// that read it. It follows from a weight's type, and from whether there is room for many tokens,
+// never from what a cut changes, so that no cut changes a number.
 struct Form {
     std::string_view name;
     int64_t (*bytes)(const graph::View& value) = nullptr;

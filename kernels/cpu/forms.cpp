@@ -146,12 +146,12 @@ extern const CpuKernel prepare_f32_tiles{
 extern const CpuKernel prepare_bf16{.name = "prepare.bf16",
                                     .claim = never,
                                     .bind = bind_bf16<1>,
-                                    .bf16 = Bf16::OwnType,
+                                    .needs = Bf16::OwnType,
                                     .by_tokens = true};
 extern const CpuKernel prepare_bf16_pair{.name = "prepare.bf16_pair",
                                          .claim = never,
                                          .bind = bind_bf16<2>,
-                                         .bf16 = Bf16::AllTypes,
+                                         .needs = Bf16::AllTypes,
                                          .by_tokens = true};
 extern const CpuKernel prepare_dense{
     .name = "prepare.dense", .claim = never, .bind = bind_dense, .by_tokens = true};
@@ -171,16 +171,16 @@ const Form& q8_form(int64_t block, bool tiles) {
     return tiles ? of_256_tiles : of_256;
 }
 
+const Form& f32_tiles() {
+    static const Form form{"f32_tiles", tiles_bytes<0>, &claim_of(ops::prepare_f32_tiles)};
+    return form;
+}
+
 }  // namespace
 
 const Form& dense() {
     static const Form form{"dense", [](const graph::View& view) { return view.elements() * 4; },
                            &claim_of(ops::prepare_dense)};
-    return form;
-}
-
-const Form& f32_tiles() {
-    static const Form form{"f32_tiles", tiles_bytes<0>, &claim_of(ops::prepare_f32_tiles)};
     return form;
 }
 

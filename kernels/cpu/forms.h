@@ -10,8 +10,8 @@ const Form& dense();
 
 // Block of the form that a matrix of this type reads; 0: f32.
 int64_t form_block(gguf::DType dtype);
-// Values with room for more tokens than this are kept in tiles of 16 tokens, not in rows. Their
-// codes and scales are the same.
+// Values with room for more tokens than this are kept in tiles of 16 tokens, not in rows. But for
+// tiles of bf16 their numbers are the same.
 inline constexpr int64_t most_tokens_in_rows = 8;
 inline bool in_tiles(const graph::View& x) { return x.extents[0] > most_tokens_in_rows; }
 // The form in which x, [tokens ...] with all but the tokens contracted, is read; null: as it lies.

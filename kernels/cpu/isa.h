@@ -189,7 +189,8 @@ struct Convolution {
 // Puts a row in place `token` of a bf16 tile; null: zeros.
 using PlaceBf16 = void(const float* row, int64_t columns, int parts, uint8_t* tile, int token);
 
-// What a set multiplies in bf16: nothing, weights of that type (AVX512-BF16), or all (AMX-BF16).
+// What a set multiplies in bf16: nothing, weights of that type (AVX512-BF16), or of all types but
+// F32 (AMX-BF16).
 enum class Bf16 { Nothing, OwnType, AllTypes };
 
 struct Isa {

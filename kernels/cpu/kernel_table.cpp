@@ -62,7 +62,7 @@ std::vector<Kernel> as_claims() {
 std::vector<Kernel> claims_with(Bf16 offered) {
     std::vector<Kernel> all = as_claims();
     std::erase_if(
-        all, [&](const Kernel& kernel) { return table[size_t(kernel.number)]->bf16 > offered; });
+        all, [&](const Kernel& kernel) { return table[size_t(kernel.number)]->needs > offered; });
     return all;
 }
 

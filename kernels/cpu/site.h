@@ -33,7 +33,7 @@ struct CpuKernel {
     const Form* (*form)(const Operation& operation, size_t input) = nullptr;
     int64_t (*scratch_bytes)(std::span<const Operation> claimed) = nullptr;
     size_t in_place = 0;
-    Bf16 bf16 = Bf16::Nothing;  // only for sets that multiply at least so much in it
+    Bf16 needs = Bf16::Nothing;  // only for sets that multiply at least so much in bf16
     // Each token's rows come from the same token's rows and whole values, and members divide them
     // by share_rows or Rows::share alone.
     bool by_tokens = false;

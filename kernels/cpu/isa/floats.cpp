@@ -125,7 +125,7 @@ struct Floats {
     static F add_product(F sum, F row, F token) { return fma(row, token, sum); }
 };
 
-#if defined(__AVX512BF16__)
+#if defined(__AVX512BF16__) && !defined(__AMX_BF16__)
 // A word is a pair; the last column may be alone.
 struct Pairs {
     static constexpr int in_word = 2, block = 1, bytes = 2;

@@ -34,15 +34,6 @@ template <class Type, int count>
     }
 }
 
-// Calls visit(group, token) for all of a tile, unrolled.
-template <typename Visit>
-[[gnu::always_inline]] inline void each_result(Visit visit) {
-#pragma GCC unroll 8
-    for (int g = 0; g < panel_groups; ++g)
-#pragma GCC unroll 8
-        for (int t = 0; t < panel_tokens; ++t) visit(g, t);
-}
-
 // Of a token's codes, as many as there are scales.
 template <class Type>
 inline const int16_t* sums_of(const Q8Tile& x, int token) {
@@ -56,7 +47,7 @@ template <class Type>
                                             I (&to)[panel_groups][panel_tokens]) {
 #pragma GCC unroll 8
     for (int n = 0; n < PanelTraits<Type>::sums; n += 2)
-        each_result([&](int g, int t) {
+        each_result<panel_tokens>([&](int g, int t) {
             const auto* sums = reinterpret_cast<const int8_t*>(sums_of<Type>(x, first + t) + n);
             to[g][t] = dot_pairs(to[g][t], load(pairs + g * sizeof(Panel) + n / 2 * 4 * lanes),
                                  splat_quad(sums));
@@ -93,7 +84,7 @@ inline void multiply_some(const Panel (&panels)[panel_groups], const Q8Tile& x,
     auto result = [&](int g, int t) { return y + g * results + t * lanes; };
     F totals[panel_groups][panel_tokens];
     I whole[panel_groups][panel_tokens];
-    each_result([&](int g, int t) {
+    each_result<panel_tokens>([&](int g, int t) {
         totals[g][t] = wide ? zero() : load_f32(result(g, t));
         whole[g][t] = splat(0);
     });
@@ -104,7 +95,8 @@ inline void multiply_some(const Panel (&panels)[panel_groups], const Q8Tile& x,
         const float* real_sums = opaque(x.real_sums32[first] + n);
         constexpr int apart = tile_columns / 32;  // of these
         I sums[panel_groups][panel_tokens];
-        each_result([&](int g, int t) { sums[g][t] = splat(T::zero() ? begins[t * T::sums] : 0); });
+        each_result<panel_tokens>(
+            [&](int g, int t) { sums[g][t] = splat(T::zero() ? begins[t * T::sums] : 0); });
         multiply_quads<Type, quads>(panels, n * quads,
                                     opaque(x.codes[column / 64][first] + column % 64), sums);
         const Panel* panel = opaque(panels);
@@ -129,17 +121,17 @@ inline void multiply_some(const Panel (&panels)[panel_groups], const Q8Tile& x,
     }
     if constexpr (T::taken != 0) add_sums<Type>(panels[0].taken, x, first, whole);
     if constexpr (S::whole)
-        each_result([&](int g, int t) {
+        each_result<panel_tokens>([&](int g, int t) {
             totals[g][t] = mul(to_float(whole[g][t]), load_f32(panels[g].units));
             whole[g][t] = splat(0);
         });
     if constexpr (S::whole && S::has_min) {
         add_sums<Type>(panels[0].mins, x, first, whole);
-        each_result([&](int g, int t) {
+        each_result<panel_tokens>([&](int g, int t) {
             totals[g][t] = fma(to_float(whole[g][t]), load_f32(panels[g].min_units), totals[g][t]);
         });
     }
-    each_result([&](int g, int t) {
+    each_result<panel_tokens>([&](int g, int t) {
         F& total = totals[g][t];
         if constexpr (wide) total = fma(total, splat(x.scales[first + t]), load_f32(result(g, t)));
         store(result(g, t), total);

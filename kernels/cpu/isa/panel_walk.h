@@ -34,6 +34,15 @@ template <typename Value>
     return pointer;
 }
 
+// Calls visit(group, token) for all groups and `tokens` tokens, unrolled.
+template <int tokens, typename Visit>
+[[gnu::always_inline]] inline void each_result(Visit visit) {
+#pragma GCC unroll 8
+    for (int g = 0; g < panel_groups; ++g)
+#pragma GCC unroll 8
+        for (int t = 0; t < tokens; ++t) visit(g, t);
+}
+
 // What a chunk of columns that all groups meet before the next are read has of a token, and how
 // much of all tokens fits into a middle cache beside their results.
 inline constexpr int64_t chunk_bytes = 4096, cached_bytes = 1 << 20;

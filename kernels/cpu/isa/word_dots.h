@@ -46,20 +46,11 @@ struct WordDots {
         }
     }
 
-    // Calls visit(group, token) for all of a tile, unrolled.
-    template <typename Visit>
-    [[gnu::always_inline]] static void each_result(Visit visit) {
-#pragma GCC unroll 8
-        for (int g = 0; g < panel_groups; ++g)
-#pragma GCC unroll 8
-            for (int t = 0; t < some_tokens; ++t) visit(g, t);
-    }
-
     // The sums of a panel begin at zero, so that rounding does not add up over all columns.
     static void multiply_some(const Panel (&panels)[panel_groups], const Tile& x, int first,
                               int64_t count, float* y) {
         F sums[panel_groups][some_tokens];
-        each_result([&](int g, int t) { sums[g][t] = zero(); });
+        each_result<some_tokens>([&](int g, int t) { sums[g][t] = zero(); });
         for (int64_t at = 0; at < count; at += line) {
             const uint8_t* rows = panels[0].words + at * 4 * lanes;
             const int8_t* words = x.lines[at / line][first];
@@ -76,7 +67,7 @@ struct WordDots {
                 }
             }
         }
-        each_result([&](int g, int t) {
+        each_result<some_tokens>([&](int g, int t) {
             float* result = y + g * results + t * lanes;
             store(result, add(load_f32(result), sums[g][t]));
         });

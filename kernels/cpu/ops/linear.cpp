@@ -1,5 +1,5 @@
-// linear on the CPU: packed matrices through the variant's tiles, for many tokens on matrix units
-// where there are some; anything else a row at a time.
+// linear on the CPU: packed matrices through the variant's tiles, for many tokens in bf16 where
+// there are matrix units or dot products for it; anything else a row at a time.
 #include "kernels/cpu/forms.h"
 #include "kernels/cpu/matrix.h"
 #include "kernels/cpu/packing.h"
@@ -35,9 +35,12 @@ size_t claim_siblings(std::span<const Operation> ahead, FormOf form_of) {
     return count;
 }
 
+// Of many tokens, types of floats may read different forms.
 size_t claim_packed(std::span<const Operation> ahead) {
     return claim_siblings(ahead, [](const Operation& operation) {
-        return form_block(operation.inputs[1].view.dtype);
+        const gguf::DType dtype = operation.inputs[1].view.dtype;
+        const int64_t block = form_block(dtype);
+        return block > 0 || !in_tiles(operation.inputs[0].view) ? block : -1 - int64_t(dtype);
     });
 }
 
@@ -48,19 +51,19 @@ const Form* form_packed(const Operation& operation, size_t input) {
 
 int parts_of(const Operation& operation) { return bf16_parts(operation.inputs[1].view.dtype); }
 
-size_t claim_units(std::span<const Operation> ahead) {
-    bool many = plain_product(ahead[0]) && in_tiles(ahead[0].inputs[0].view);
-    return many && parts_of(ahead[0]) > 0 ? claim_siblings(ahead, parts_of) : 0;
-}
-
 bool of_bf16(const Operation& operation) {
     return operation.inputs[1].view.dtype == gguf::DType::BF16;
 }
 
-size_t claim_bf16(std::span<const Operation> ahead) {
-    bool many = plain_product(ahead[0]) && in_tiles(ahead[0].inputs[0].view);
-    return many && of_bf16(ahead[0]) ? claim_siblings(ahead, of_bf16) : 0;
+// With many tokens, and a weight of which something is true.
+template <typename FormOf>
+size_t claim_many(std::span<const Operation> ahead, FormOf form_of) {
+    const bool many = plain_product(ahead[0]) && in_tiles(ahead[0].inputs[0].view);
+    return many && form_of(ahead[0]) ? claim_siblings(ahead, form_of) : 0;
 }
+
+size_t claim_units(std::span<const Operation> ahead) { return claim_many(ahead, parts_of); }
+size_t claim_bf16(std::span<const Operation> ahead) { return claim_many(ahead, of_bf16); }
 
 const Form* form_bf16(const Operation& operation, size_t input) {
     return input == 0 ? &bf16_form(parts_of(operation)) : nullptr;
@@ -239,12 +242,12 @@ extern const CpuKernel linear_units{.name = "linear.units",
                                     .claim = claim_units,
                                     .bind = bind_bf16,
                                     .form = form_bf16,
-                                    .bf16 = Bf16::AllTypes};
+                                    .needs = Bf16::AllTypes};
 extern const CpuKernel linear_bf16{.name = "linear.bf16",
                                    .claim = claim_bf16,
                                    .bind = bind_bf16,
                                    .form = form_bf16,
-                                   .bf16 = Bf16::OwnType};
+                                   .needs = Bf16::OwnType};
 extern const CpuKernel linear_packed{
     .name = "linear.packed", .claim = claim_packed, .bind = bind_packed, .form = form_packed};
 extern const CpuKernel linear_any{.name = "linear.any", .claim = claim_any, .bind = bind_any};

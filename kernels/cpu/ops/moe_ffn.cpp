@@ -115,10 +115,12 @@ struct MoeFfn {
         auto* offset = at<const int32_t>(room.offset);
         return offset[expert + 1] - offset[expert];
     }
-    // Unpacking weights to memory pays off with more tokens than unpacking them to matrix units.
+    // To read its choices in tiles, one for all of its matrices. On matrix units they pay off with
+    // fewer than where weights are unpacked to memory first.
     bool many(int64_t choices) const {
+        constexpr int64_t most_unpacked_in_rows = 16;
         const bool units = site.isa.bf16 == Bf16::AllTypes;
-        return room.tiled && choices > (units ? most_tokens_in_rows : 2 * most_tokens_in_rows);
+        return room.tiled && choices > (units ? most_tokens_in_rows : most_unpacked_in_rows);
     }
     bool reads_tiles(int64_t expert) const { return many(choices_of(expert)); }
 
@@ -223,7 +225,7 @@ struct MoeFfn {
         while (++place < tile_tokens) form.place(nullptr, tile, place);
     }
 
-    // The tokens in the forms that a matrix reads; nothing to do for f32.
+    // The tokens in the forms that a matrix reads; rows of f32 are read as they lie.
     void prepare(const HeldMatrix& reader, int64_t to, int64_t tiles, const Worker& worker) const {
         int64_t first, last, block = block_read_by(reader);
         bool rows = false;
