@@ -45,7 +45,7 @@ void run(benchmark::State& state, const kernels::cpu::Isa& isa, DType dtype, int
                                  &matrix[size_t(i * group)]);
 
     const kernels::cpu::Matrix& kernel = *isa.matrix(int(dtype));
-    const kernels::cpu::TileForm form{.isa = &isa, .block = kernel.block, .columns = columns};
+    const kernels::cpu::TileForm form = kernels::cpu::tile_form_for(isa, dtype, columns);
     const bool tiles = tokens > 1;
     const int64_t block = kernel.block;
     int64_t stride = tiles   ? form.bytes()
@@ -73,7 +73,9 @@ void run(benchmark::State& state, const kernels::cpu::Isa& isa, DType dtype, int
                                   .y = y.data(),
                                   .y_stride = rows,
                                   .scratch = scratch.data()};
-    auto* multiply = tiles ? kernel.multiply_tiles : kernel.multiply_rows;
+    auto* multiply = !tiles           ? kernel.multiply_rows
+                     : form.parts > 0 ? kernel.multiply_bf16
+                                      : kernel.multiply_tiles;
     for (auto _ : state) multiply(product);
     state.counters["bytes/s"] = benchmark::Counter(
         double(group * groups) * double(state.iterations()), benchmark::Counter::kIsRate);
@@ -95,7 +97,7 @@ void limit(benchmark::State& state, const kernels::cpu::Isa& isa, bool stream) {
 }
 
 int add_all() {
-    for (const char* name : {"avx512", "avx2", "portable"}) {
+    for (const char* name : {"amx", "avx512bf16", "avx512", "avx2", "portable"}) {
         const kernels::cpu::Variant* variant = kernels::cpu::find_variant(name);
         if (!variant) continue;
         const kernels::cpu::Isa& isa = variant->isa();
