@@ -197,6 +197,8 @@ TEST(Cpu, ExpertsOfMixedTypes) {
     // Among them types of one block size of which only one has a kernel of its own.
     for (Types types : {Types{DType::Q4_K, DType::BF16, DType::Q5_1},
                         {DType::TQ2_0, DType::Q4_K, DType::Q4_K},
+                        {DType::BF16, DType::F32, DType::F16},
+                        {DType::F32, DType::BF16, DType::BF16},
                         {DType::Q4_K, DType::TQ2_0, DType::TQ1_0}}) {
         SmallModel model;
         Axis embd = model.axis("embd", 256), ffn = model.axis("ffn", 256);
@@ -210,7 +212,7 @@ TEST(Cpu, ExpertsOfMixedTypes) {
                      .up = model.weight("up", types.up, {experts, ffn}, {embd}, 0.06f),
                      .down = model.weight("down", types.down, {experts, embd}, {ffn}, 0.06f)},
                     "gelu"));
-        expect_close(model, {test::random_step(0, 11)}, 1e-3);
+        expect_close(model, {test::random_step(0, 11), test::random_step(0, 40)}, 1e-3);
     }
 }
 
@@ -232,9 +234,29 @@ TEST(Cpu, ExpertsWithScales) {
                            .down_scale = scales("down.scale")};
         if (dtype != DType::F32) all.up_scale = scales("up.scale");
         model.finish(moe_ffn(x, ids, take(scores, ids), all, "silu"));
-        expect_close(model, {test::random_step(0, 1), test::random_step(0, 13)},
+        expect_close(model,
+                     {test::random_step(0, 1), test::random_step(0, 13), test::random_step(0, 50)},
                      6 * bound_of(dtype));
     }
+}
+
+// Whose last products go over the columns in several chunks, adding up.
+TEST(Cpu, ExpertsOfManyColumnsAndTokens) {
+    SmallModel model;
+    Axis embd = model.axis("embd", 40), ffn = model.axis("ffn", 1100);
+    Axis experts = model.axis("experts", 2), choices = model.axis("choices", 2);
+    Tensor x = model.activation("x", {embd});
+    Tensor scores = softmax(model.activation("scores", {choices}));
+    Tensor ids = top_k(scores, model.axis("used", 2));
+    auto weight = [&](const char* name, Axis rows, Axis columns) {
+        return model.weight(name, DType::F32, {experts, rows}, {columns}, 0.1f);
+    };
+    model.finish(moe_ffn(x, ids, take(scores, ids),
+                         {.gate = weight("gate", ffn, embd),
+                          .up = weight("up", ffn, embd),
+                          .down = weight("down", embd, ffn)},
+                         "silu"));
+    expect_close(model, {test::random_step(0, 300)}, 6 * bound_of(DType::F32));
 }
 
 // A value that is no number spoils the results that depend on it, visibly.
@@ -268,7 +290,27 @@ TEST(Cpu, LinearOfAnyShape) {
         Tensor batched = linear(x, model.weight("b", dtype, {h, n}, {k}));
         Tensor last = linear(x, model.weight("l", dtype, {n}, {k}));
         model.finish(add(batched, last));
-        expect_close(model, {test::random_step(0, 4)}, 1e-11);
+        expect_close(model, {test::random_step(0, 4), test::random_step(0, 40)}, 1e-11);
+    }
+}
+
+// Of floats the first would be multiplied otherwise, whoever reads the value beside it.
+TEST(Cpu, LinearsOfUnlikeFloats) {
+    for (auto [first, second] : {std::pair{DType::BF16, DType::F32},
+                                 {DType::F32, DType::BF16},
+                                 {DType::BF16, DType::F16}}) {
+        for (const Machine& machine : machines()) {
+            auto run = [&](bool both) {
+                SmallModel model;
+                Axis k = model.axis("k", 64), n = model.axis("n", 24);
+                Tensor x = model.activation("x", {k});
+                Tensor y = linear(x, model.weight("a", first, {n}, {k}));
+                Tensor beside = linear(x, model.weight("b", second, {n}, {k}, 0));
+                model.finish(both ? add(y, beside) : y);
+                return model.run(test::make_cpu(machine), {test::random_step(0, 70)});
+            };
+            EXPECT_EQ(run(true), run(false)) << machine.variant;
+        }
     }
 }
 
@@ -353,7 +395,7 @@ TEST(Cpu, ChainsOfRowOps) {
 
 // A team too large for a chain runs launch after launch.
 TEST(Cpu, ChainsChangeNoBit) {
-    for (DType dtype : {DType::F32, DType::F16, DType::Q4_0, DType::Q4_K}) {
+    for (DType dtype : {DType::F32, DType::F16, DType::BF16, DType::Q4_0, DType::Q4_K}) {
         SmallModel model;
         Axis embd = model.axis("embd", 256), ffn = model.axis("ffn", 512);
         Tensor x = model.activation("x", {embd});
@@ -509,7 +551,8 @@ TEST(Cpu, ExpertsWithBiases) {
         Tensor bias = model.weight("bias", DType::F32, {choices, embd}, {});
         model.finish(
             add(moe_ffn(x, ids, weights, all, "clamped_swiglu"), expert_bias(ids, weights, bias)));
-        expect_close(model, {test::random_step(0, 1), test::random_step(0, 13)},
+        expect_close(model,
+                     {test::random_step(0, 1), test::random_step(0, 13), test::random_step(0, 50)},
                      6 * bound_of(dtype));
     }
 }
