@@ -9,21 +9,21 @@ namespace tandem::kernels::cpu::TANDEM_ISA {
 
 namespace {
 
-// The packed 6-bit scales and minima of Q4_K and Q5_K, from three dwords.
+// The packed 6-bit scales and minima of Q4_K and Q5_K, from three dwords: bytes of four groups in
+// each lane.
 struct SixBits {
-    I first, second, third;
-    explicit SixBits(const uint8_t* p)
-        : first(dword(p, 0)), second(dword(p, 1)), third(dword(p, 2)) {}
-    [[gnu::always_inline]] I scale(int j) const {
-        if (j < 4) return field(first, 8 * j, 6);
-        return bit_or(field(third, 8 * (j - 4), 4),
-                      shift_left(field(first, 8 * (j - 4) + 6, 2), 4));
+    I scales[2], mins[2];
+    explicit SixBits(const uint8_t* p) {
+        const I first = dword(p, 0), second = dword(p, 1), third = dword(p, 2);
+        const I low = splat_bytes(15), high = splat_bytes(48), all = splat_bytes(63);
+        scales[0] = bit_and(first, all);
+        mins[0] = bit_and(second, all);
+        scales[1] = bit_or(bit_and(third, low), bit_and(shift_right(first, 2), high));
+        mins[1] =
+            bit_or(bit_and(shift_right(third, 4), low), bit_and(shift_right(second, 2), high));
     }
-    [[gnu::always_inline]] I min(int j) const {
-        if (j < 4) return field(second, 8 * j, 6);
-        return bit_or(field(third, 8 * (j - 4) + 4, 4),
-                      shift_left(field(second, 8 * (j - 4) + 6, 2), 4));
-    }
+    [[gnu::always_inline]] I scale(int g) const { return field(scales[g / 4], 8 * (g % 4), 8); }
+    [[gnu::always_inline]] I min(int g) const { return field(mins[g / 4], 8 * (g % 4), 8); }
 };
 
 struct Q2_K {
@@ -35,8 +35,7 @@ struct Q2_K {
     [[gnu::always_inline]] static void groups(const uint8_t* p, Visit visit) {
         const uint8_t* q = p + 16 * lanes;
         F d = load_f16(p + 80 * lanes), dmin = sub(TANDEM_ISA::zero(), load_f16(p + 82 * lanes));
-        TANDEM_UNROLL_GROUPS
-        for (int g = 0; g < 8; ++g) {
+        each_group(visit, [&](int g) [[gnu::always_inline]] {
             I codes[8];
             for (int v = 0; v < 8; ++v)
                 codes[v] =
@@ -49,7 +48,7 @@ struct Q2_K {
                 s.mins[h] = field(both, 8 * (j % 4) + 4, 4);
             }
             visit(g, codes, s);
-        }
+        });
     }
 };
 
@@ -62,8 +61,7 @@ struct Q3_K {
     [[gnu::always_inline]] static void groups(const uint8_t* p, Visit visit) {
         const uint8_t *q = p + 32 * lanes, *scales = p + 96 * lanes;
         F d = load_f16(p + 108 * lanes);
-        TANDEM_UNROLL_GROUPS
-        for (int g = 0; g < 8; ++g) {
+        each_group(visit, [&](int g) [[gnu::always_inline]] {
             I codes[8];
             for (int v = 0; v < 8; ++v) {
                 I low =
@@ -79,7 +77,7 @@ struct Q3_K {
                 s.scales[h] = add(bit_or(low, shift_left(high, 4)), splat(-32));
             }
             visit(g, codes, s);
-        }
+        });
     }
 };
 
@@ -93,14 +91,13 @@ struct Q4_K {
         const uint8_t* q = p + 16 * lanes;
         F d = load_f16(p), dmin = sub(TANDEM_ISA::zero(), load_f16(p + 2 * lanes));
         SixBits packed(p + 4 * lanes);
-        TANDEM_UNROLL_GROUPS
-        for (int g = 0; g < 8; ++g) {
+        each_group(visit, [&](int g) [[gnu::always_inline]] {
             I codes[8];
             for (int v = 0; v < 8; ++v)
                 codes[v] =
                     bit_and(shift_right(dword(q, 8 * (g / 2) + v), 4 * (g % 2)), splat_bytes(15));
             visit(g, codes, Scales{d, dmin, {packed.scale(g)}, {packed.min(g)}});
-        }
+        });
     }
 };
 
@@ -114,8 +111,7 @@ struct Q5_K {
         const uint8_t *high = p + 16 * lanes, *q = p + 48 * lanes;
         F d = load_f16(p), dmin = sub(TANDEM_ISA::zero(), load_f16(p + 2 * lanes));
         SixBits packed(p + 4 * lanes);
-        TANDEM_UNROLL_GROUPS
-        for (int g = 0; g < 8; ++g) {
+        each_group(visit, [&](int g) [[gnu::always_inline]] {
             I codes[8];
             for (int v = 0; v < 8; ++v) {
                 I low =
@@ -124,7 +120,7 @@ struct Q5_K {
                 codes[v] = bit_or(low, shift_left(fifth, 4));
             }
             visit(g, codes, Scales{d, dmin, {packed.scale(g)}, {packed.min(g)}});
-        }
+        });
     }
 };
 
@@ -137,8 +133,7 @@ struct Q6_K {
     [[gnu::always_inline]] static void groups(const uint8_t* p, Visit visit) {
         const uint8_t *high = p + 128 * lanes, *scales = p + 192 * lanes;
         F d = load_f16(p + 208 * lanes);
-        TANDEM_UNROLL_GROUPS
-        for (int g = 0; g < 8; ++g) {
+        each_group(visit, [&](int g) [[gnu::always_inline]] {
             int half = g / 4, r = g % 4;
             I codes[8];
             for (int v = 0; v < 8; ++v) {
@@ -154,7 +149,7 @@ struct Q6_K {
                     shift_right_signed(shift_left(dword(scales, j / 4), 24 - 8 * (j % 4)), 24);
             }
             visit(g, codes, s);
-        }
+        });
     }
 };
 
@@ -169,8 +164,7 @@ struct IQ4_XS {
         const auto table = table16(nonlinear_levels);
         F d = load_f16(p);
         I high = load_u16(p + 2 * lanes), low = dword(p + 4 * lanes, 0);
-        TANDEM_UNROLL_GROUPS
-        for (int g = 0; g < 8; ++g) {
+        each_group(visit, [&](int g) [[gnu::always_inline]] {
             I codes[8];
             for (int v = 0; v < 4; ++v) {
                 I bytes = dword(q, 4 * g + v);
@@ -180,7 +174,7 @@ struct IQ4_XS {
             }
             I scale = bit_or(field(low, 4 * g, 4), shift_left(field(high, 2 * g, 2), 4));
             visit(g, codes, Scale{mul(d, to_float(add(scale, splat(-32))))});
-        }
+        });
     }
 };
 

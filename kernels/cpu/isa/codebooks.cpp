@@ -53,15 +53,14 @@ struct IQ2_XXS {
     [[gnu::always_inline]] static void groups(const uint8_t* p, Visit visit) {
         const uint8_t* q = p + 2 * lanes;
         const F d = load_f16(p);
-        TANDEM_UNROLL_GROUPS
-        for (int g = 0; g < 8; ++g) {
+        each_group(visit, [&](int g) [[gnu::always_inline]] {
             const I index = dword(q, 2 * g), rest = dword(q, 2 * g + 1);
             I codes[8];
             for (int k = 0; k < 4; ++k)
                 load_octet(&gguf::iq2xxs_grid, field(index, 8 * k, 8), codes + 2 * k);
             put_signs(even_signs(spread_sevens(rest)), codes);
             visit(g, codes, Scale{scale_of(d, shift_right(rest, 28), 0.25f)});
-        }
+        });
     }
 };
 
@@ -82,8 +81,7 @@ struct IQ2_XS {
     [[gnu::always_inline]] static void groups(const uint8_t* p, Visit visit) {
         const uint8_t* q = p + 2 * lanes;
         const F d = load_f16(p);
-        TANDEM_UNROLL_GROUPS
-        for (int g = 0; g < 8; ++g) {
+        each_group(visit, [&](int g) [[gnu::always_inline]] {
             I codes[8], signs = splat(0);
             for (int k = 0; k < 4; ++k) {
                 const I pair = dword(q, 2 * g + k / 2);
@@ -92,7 +90,7 @@ struct IQ2_XS {
             }
             put_signs(even_signs(signs), codes);
             visit(g, codes, scales_of_16(p + 66 * lanes, d, g));
-        }
+        });
     }
 };
 
@@ -104,8 +102,7 @@ struct IQ2_S {
     template <typename Visit>
     [[gnu::always_inline]] static void groups(const uint8_t* p, Visit visit) {
         const F d = load_f16(p);
-        TANDEM_UNROLL_GROUPS
-        for (int g = 0; g < 8; ++g) {
+        each_group(visit, [&](int g) [[gnu::always_inline]] {
             const I low = dword(p + 2 * lanes, g), high = dword(p + 66 * lanes, g / 4);
             I codes[8];
             for (int k = 0; k < 4; ++k) {
@@ -114,7 +111,7 @@ struct IQ2_S {
             }
             put_signs(dword(p + 34 * lanes, g), codes);
             visit(g, codes, scales_of_16(p + 74 * lanes, d, g));
-        }
+        });
     }
 };
 
@@ -126,8 +123,7 @@ struct IQ3_XXS {
     template <typename Visit>
     [[gnu::always_inline]] static void groups(const uint8_t* p, Visit visit) {
         const F d = load_f16(p);
-        TANDEM_UNROLL_GROUPS
-        for (int g = 0; g < 8; ++g) {
+        each_group(visit, [&](int g) [[gnu::always_inline]] {
             I codes[8];
             for (int v = 0; v < 8; ++v)
                 codes[v] = gather(&gguf::iq3xxs_grid,
@@ -135,7 +131,7 @@ struct IQ3_XXS {
             const I rest = dword(p + 66 * lanes, g);
             put_signs(even_signs(spread_sevens(rest)), codes);
             visit(g, codes, Scale{scale_of(d, shift_right(rest, 28), 0.5f)});
-        }
+        });
     }
 };
 
@@ -148,8 +144,7 @@ struct IQ3_S {
     [[gnu::always_inline]] static void groups(const uint8_t* p, Visit visit) {
         const F d = load_f16(p);
         const I scales = dword(p + 106 * lanes, 0);
-        TANDEM_UNROLL_GROUPS
-        for (int g = 0; g < 8; ++g) {
+        each_group(visit, [&](int g) [[gnu::always_inline]] {
             const I high = dword(p + 66 * lanes, g / 4);
             I codes[8];
             for (int v = 0; v < 8; ++v) {
@@ -159,7 +154,7 @@ struct IQ3_S {
             }
             put_signs(dword(p + 74 * lanes, g), codes);
             visit(g, codes, Scale{scale_of(d, field(scales, 4 * g, 4), 2)});
-        }
+        });
     }
 };
 
@@ -187,8 +182,7 @@ struct IQ1_S : Shifted {
     template <typename Visit>
     [[gnu::always_inline]] static void groups(const uint8_t* p, Visit visit) {
         const F d = load_f16(p);
-        TANDEM_UNROLL_GROUPS
-        for (int g = 0; g < 8; ++g) {
+        each_group(visit, [&](int g) [[gnu::always_inline]] {
             const I low = dword(p + 2 * lanes, g), rest = load_u16(p + 34 * lanes + 2 * lanes * g);
             const I up = shift_left(bit_xor(field(rest, 15, 1), splat(1)), 1);
             I codes[8];
@@ -196,7 +190,7 @@ struct IQ1_S : Shifted {
                 load(bit_or(field(low, 8 * k, 8), shift_left(field(rest, 3 * k, 3), 8)), up,
                      codes + 2 * k);
             visit(g, codes, Scale{scale(d, field(rest, 12, 3))});
-        }
+        });
     }
 };
 
@@ -213,8 +207,7 @@ struct IQ1_M : Shifted {
             half =
                 bit_or(half, shift_left(field(dword(scales, i / 2), 16 * (i % 2) + 12, 4), 4 * i));
         const F d = float_of_half(half);
-        TANDEM_UNROLL_GROUPS
-        for (int g = 0; g < 8; ++g) {
+        each_group(visit, [&](int g) [[gnu::always_inline]] {
             const I low = dword(p, g), rest = dword(p + 32 * lanes, g / 2);
             I codes[8];
             for (int k = 0; k < 4; ++k) {
@@ -230,7 +223,7 @@ struct IQ1_M : Shifted {
                     scale(d, field(dword(scales, j / 8), 16 * (j / 4 % 2) + 3 * (j % 4), 3));
             }
             visit(g, codes, s);
-        }
+        });
     }
 };
 

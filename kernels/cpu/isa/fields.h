@@ -3,15 +3,33 @@
 
 #include "kernels/cpu/isa/simd.h"
 
-// In front of a loop over the groups of a block: shifts and indices become constants. Not with
-// portable lanes, of whose loops GCC 12 then makes wrong sums, at -O1 and without vectorisation.
-#if defined(__AVX2__)
-#define TANDEM_UNROLL_GROUPS _Pragma("GCC unroll 8")
-#else
-#define TANDEM_UNROLL_GROUPS
-#endif
-
 namespace tandem::kernels::cpu::TANDEM_ISA {
+
+// A visitor of the groups of a block that is to be called in a loop. Others are called eight times,
+// with constants for shifts and indices.
+template <typename Visit>
+struct InLoop : Visit {};
+template <typename Visit>
+InLoop(Visit) -> InLoop<Visit>;
+template <typename Visit>
+inline constexpr bool unrolls = true;
+template <typename Visit>
+inline constexpr bool unrolls<InLoop<Visit>> = false;
+
+// Calls body(g) for each group of a block of 256 elements, in the way that their visitor wants.
+template <typename Visit, typename Body>
+[[gnu::always_inline]] inline void each_group(const Visit&, Body body) {
+// GCC 12 makes wrong sums of portable lanes where it unrolls, at -O1 and without vectorisation.
+#if defined(__AVX2__)
+    if constexpr (unrolls<Visit>) {
+#pragma GCC unroll 8
+        for (int g = 0; g < 8; ++g) body(g);
+        return;
+    }
+#endif
+#pragma GCC unroll 1
+    for (int g = 0; g < 8; ++g) body(g);
+}
 
 // Dword v of a field that begins at p, for every row.
 [[gnu::always_inline]] inline I dword(const uint8_t* p, int v) { return load(p + 4 * lanes * v); }

@@ -25,6 +25,7 @@
 #include <type_traits>
 
 #include "kernels/cpu/isa.h"
+#include "kernels/cpu/isa/fields.h"
 #include "kernels/cpu/isa/prefetch.h"
 #include "kernels/cpu/isa/simd.h"
 
@@ -58,11 +59,8 @@ struct WholeScales {
 template <class Type>
 [[gnu::always_inline]] inline void prefetch_group(const uint8_t* block, int g) {
     constexpr int bytes = Type::bytes * lanes, groups = Type::block / 32;
-    for (int line = g * bytes / groups / 64; line < (g + 1) * bytes / groups / 64; ++line)
-        if constexpr (Type::block == 256)
-            prefetch_line_of_block(block + 64 * line, bytes);
-        else
-            prefetch_line(block + 64 * line);
+    const uint8_t* at = block + g * bytes / groups;
+    for (int byte = 0; byte < bytes / groups; byte += 64) prefetch_line(at + byte);
 }
 
 // Adds quads [first, first + count) of a group to a sum of each of T tokens. A product waits for
@@ -97,7 +95,7 @@ inline void tile(const uint8_t* weights, int64_t columns, const uint8_t* const (
         const uint8_t* p = weights + b * Type::bytes * lanes;
         F part[T];
         for (int t = 0; t < T; ++t) part[t] = zero();
-        Type::groups(p, [&](int g, const I(&codes)[8], const auto& s) [[gnu::always_inline]] {
+        auto multiply_group = [&](int g, const I(&codes)[8], const auto& s) [[gnu::always_inline]] {
             using S = std::remove_cvref_t<decltype(s)>;
             const int64_t at = b * (Type::block / 32) + g;  // of the 32 elements, in the row
             prefetch_group<Type>(p, g);
@@ -129,7 +127,10 @@ inline void tile(const uint8_t* weights, int64_t columns, const uint8_t* const (
                         total[t] = fma(s.min(h), real_at(t, real_sums, n), total[t]);
                 }
             }
-        });
+        };
+        // One load follows a field from group to group, so that the processor's prefetchers learn
+        // its way, and the code for many tokens stays short.
+        Type::groups(p, InLoop{multiply_group});
         if constexpr (wide)
             for (int t = 0; t < T; ++t)
                 y[t] =

@@ -1,8 +1,8 @@
 // Asking memory for what is read in order, in two steps: the nearest cache has too few requests
 // under way to cover the way from memory, so the next one asks first.
 //
-// A Zen 5, which has AVX512-BF16 and no AMX, follows what is read line after line itself: there one
-// step is faster than two. What jumps within large blocks it does not follow.
+// A Zen 5, which has AVX512-BF16 and no AMX, follows streams itself: there one step is faster than
+// two.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 namespace tandem::kernels::cpu::TANDEM_ISA {
 
 // How far in front of its use, in bytes.
-constexpr int64_t near_ahead = 2048, far_ahead = 8192, alone_ahead = 4096;
+constexpr int64_t near_ahead = 2048, far_ahead = 8192, alone_ahead = 8192;
 
 [[gnu::always_inline]] inline void prefetch_near(const uint8_t* at) {
     __builtin_prefetch(at, 0, 3);
@@ -24,17 +24,6 @@ constexpr int64_t near_ahead = 2048, far_ahead = 8192, alone_ahead = 4096;
 #else
     prefetch_far(at + far_ahead);
     prefetch_near(at + near_ahead);
-#endif
-}
-
-// The same of large blocks. One may be read at its end first: all of the next must be near by then.
-[[gnu::always_inline]] inline void prefetch_line_of_block(const uint8_t* at, int64_t block_bytes) {
-#if defined(__AVX512BF16__)
-    prefetch_far(at + block_bytes + 2 * far_ahead);
-    prefetch_near(at + block_bytes + near_ahead);
-#else
-    (void)block_bytes;
-    prefetch_line(at);
 #endif
 }
 
