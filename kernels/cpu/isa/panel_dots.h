@@ -3,8 +3,8 @@
 // of weights all the tokens. Sums of integers of 16 or 32 columns and what they add up to stay in
 // registers, so that nothing is stored while the columns of a panel pass.
 //
-// Where scales are whole numbers, one instruction adds a sum's product with its scale to an
-// integer; else the sum becomes a float on the way.
+// Where scales are whole numbers and sums small, one instruction adds a sum's product with its
+// scale to an integer; else the sum becomes a float on the way.
 #pragma once
 
 #include "kernels/cpu/isa/panel.h"
@@ -40,17 +40,16 @@ inline const int16_t* sums_of(const Q8Tile& x, int token) {
     return Type::Scales::per16 ? x.sums16[token] : x.sums32[token];
 }
 
-// Adds the sums of some tokens' codes, each times the number of a row that lies in `pairs`, there
-// in the first of the panels.
+// Adds the sums of some tokens' codes, each times the whole minimum of a row.
 template <class Type>
-[[gnu::always_inline]] inline void add_sums(const uint8_t* pairs, const Q8Tile& x, int first,
-                                            I (&to)[panel_groups][panel_tokens]) {
+[[gnu::always_inline]] inline void add_mins(const Panel (&panels)[panel_groups], const Q8Tile& x,
+                                            int first, I (&to)[panel_groups][panel_tokens]) {
 #pragma GCC unroll 8
     for (int n = 0; n < PanelTraits<Type>::sums; n += 2)
         each_result<panel_tokens>([&](int g, int t) {
             const auto* sums = reinterpret_cast<const int8_t*>(sums_of<Type>(x, first + t) + n);
-            to[g][t] = dot_pairs(to[g][t], load(pairs + g * sizeof(Panel) + n / 2 * 4 * lanes),
-                                 splat_quad(sums));
+            to[g][t] =
+                dot_pairs(to[g][t], load(panels[g].mins + n / 2 * 4 * lanes), splat_quad(sums));
         });
 }
 
@@ -78,7 +77,7 @@ inline void multiply_some(const Panel (&panels)[panel_groups], const Q8Tile& x,
                           const int32_t* offsets, int first, int64_t columns, float* y) {
     using T = PanelTraits<Type>;
     using S = typename Type::Scales;
-    constexpr bool wide = Type::block == 256;
+    constexpr bool wide = Type::block == 256, integers = T::in_16_bits();
     constexpr int quads = 8 / S::count;
     y += first * lanes;
     auto result = [&](int g, int t) { return y + g * results + t * lanes; };
@@ -96,7 +95,7 @@ inline void multiply_some(const Panel (&panels)[panel_groups], const Q8Tile& x,
         constexpr int apart = tile_columns / 32;  // of these
         I sums[panel_groups][panel_tokens];
         each_result<panel_tokens>(
-            [&](int g, int t) { sums[g][t] = splat(T::zero() ? begins[t * T::sums] : 0); });
+            [&](int g, int t) { sums[g][t] = splat(T::zero ? begins[t * T::sums] : 0); });
         multiply_quads<Type, quads>(panels, n * quads,
                                     opaque(x.codes[column / 64][first] + column % 64), sums);
         const Panel* panel = opaque(panels);
@@ -106,7 +105,7 @@ inline void multiply_some(const Panel (&panels)[panel_groups], const Q8Tile& x,
 #pragma GCC unroll 8
             for (int t = 0; t < panel_tokens; ++t) {
                 F& total = totals[g][t];
-                if constexpr (S::whole)
+                if constexpr (integers)
                     whole[g][t] = dot_pairs(whole[g][t], sums[g][t], as_int(scale));
                 else if constexpr (wide)
                     total = fma(to_float(sums[g][t]), scale, total);
@@ -119,14 +118,14 @@ inline void multiply_some(const Panel (&panels)[panel_groups], const Q8Tile& x,
             }
         }
     }
-    if constexpr (T::taken != 0) add_sums<Type>(panels[0].taken, x, first, whole);
     if constexpr (S::whole)
         each_result<panel_tokens>([&](int g, int t) {
-            totals[g][t] = mul(to_float(whole[g][t]), load_f32(panels[g].units));
+            const F sum = integers ? to_float(whole[g][t]) : totals[g][t];
+            totals[g][t] = mul(sum, load_f32(panels[g].units));
             whole[g][t] = splat(0);
         });
     if constexpr (S::whole && S::has_min) {
-        add_sums<Type>(panels[0].mins, x, first, whole);
+        add_mins<Type>(panels, x, first, whole);
         each_result<panel_tokens>([&](int g, int t) {
             totals[g][t] = fma(to_float(whole[g][t]), load_f32(panels[g].min_units), totals[g][t]);
         });
@@ -145,10 +144,10 @@ inline void multiply_tile(const Panel (&panels)[panel_groups], const Q8Tile& x, 
                           int64_t columns, int64_t tokens, float* y) {
     using T = PanelTraits<Type>;
     alignas(64) int32_t offsets[tile_tokens * T::sums];
-    if constexpr (T::zero() != 0)
+    if constexpr (T::zero != 0)
         for (int t = 0; t < tile_tokens; ++t)
             for (int n = 0; n < T::sums; ++n)
-                offsets[t * T::sums + n] = -T::zero() * sums_of<Type>(x, t)[n];
+                offsets[t * T::sums + n] = -T::zero * sums_of<Type>(x, t)[n];
     for (int first = 0; first < tokens; first += panel_tokens) {
         prefetch_tokens<Type>(next, first);
         multiply_some<Type>(panels, x, offsets, first, columns, y);
