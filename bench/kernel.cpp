@@ -73,9 +73,7 @@ void run(benchmark::State& state, const kernels::cpu::Isa& isa, DType dtype, int
                                   .y = y.data(),
                                   .y_stride = rows,
                                   .scratch = scratch.data()};
-    auto* multiply = !tiles           ? kernel.multiply_rows
-                     : form.parts > 0 ? kernel.multiply_bf16
-                                      : kernel.multiply_tiles;
+    auto* multiply = tiles ? form.product_of(kernel) : kernel.multiply_rows;
     for (auto _ : state) multiply(product);
     state.counters["bytes/s"] = benchmark::Counter(
         double(group * groups) * double(state.iterations()), benchmark::Counter::kIsRate);

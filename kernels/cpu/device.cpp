@@ -83,7 +83,7 @@ CpuDevice::CpuDevice(const Options& options)
                     .shares_cores = options.shares_cores};
 }
 
-std::span<const Kernel> CpuDevice::kernels() const { return cpu::claims(isa_.bf16); }
+std::span<const Kernel> CpuDevice::kernels() const { return cpu::claims(isa_.reduced); }
 
 const Kernel* CpuDevice::copy() const { return cpu::dense().prepare; }
 

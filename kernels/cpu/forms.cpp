@@ -113,6 +113,17 @@ Task bind_bf16(const Launch& launch, const Site& site) {
                        .columns = columns_of(launch.operations[0].inputs[0].view)});
 }
 
+int64_t q16_bytes(const graph::View& view) {
+    return tiles_of(view.extents[0]) * q16_tile_bytes(columns_of(view));
+}
+
+Task bind_q16(const Launch& launch, const Site& site) {
+    return bind_tiles(launch, site,
+                      {.isa = &site.isa,
+                       .q16 = true,
+                       .columns = columns_of(launch.operations[0].inputs[0].view)});
+}
+
 Task bind_dense(const Launch& launch, const Site& site) {
     graph::View from = site.view(launch.operations[0].inputs[0]);
     graph::View to = site.view(launch.operations[0].output);
@@ -146,13 +157,18 @@ extern const CpuKernel prepare_f32_tiles{
 extern const CpuKernel prepare_bf16{.name = "prepare.bf16",
                                     .claim = never,
                                     .bind = bind_bf16<1>,
-                                    .needs = Bf16::OwnType,
+                                    .needs = Reduced::Bf16,
                                     .by_tokens = true};
 extern const CpuKernel prepare_bf16_pair{.name = "prepare.bf16_pair",
                                          .claim = never,
                                          .bind = bind_bf16<2>,
-                                         .needs = Bf16::AllTypes,
+                                         .needs = Reduced::AllTypes,
                                          .by_tokens = true};
+extern const CpuKernel prepare_q16{.name = "prepare.q16_tiles",
+                                   .claim = never,
+                                   .bind = bind_q16,
+                                   .needs = Reduced::F16,
+                                   .by_tokens = true};
 extern const CpuKernel prepare_dense{
     .name = "prepare.dense", .claim = never, .bind = bind_dense, .by_tokens = true};
 }  // namespace ops
@@ -190,16 +206,28 @@ const Form& bf16_form(int parts) {
     return parts == 1 ? one : two;
 }
 
+const Form& q16_tiles() {
+    static const Form form{"q16_tiles", q16_bytes, &claim_of(ops::prepare_q16)};
+    return form;
+}
+
 int64_t TileForm::bytes() const {
+    if (q16) return q16_tile_bytes(columns);
     if (parts > 0) return bf16_tile_bytes(columns, parts);
     return block > 0 ? q8_tile_bytes(columns) : f32_tile_bytes(columns);
 }
 
 int64_t TileForm::groups() const {
-    return parts > 0 && isa->bf16 == Bf16::AllTypes ? 1 : isa->panel_groups;
+    return parts > 0 && isa->reduced == Reduced::AllTypes ? 1 : isa->panel_groups;
+}
+
+decltype(Matrix::multiply_tiles) TileForm::product_of(const Matrix& matrix) const {
+    if (q16) return matrix.multiply_q16;
+    return parts > 0 ? matrix.multiply_bf16 : matrix.multiply_tiles;
 }
 
 void TileForm::place(const float* row, uint8_t* tile, int token) const {
+    if (q16) return isa->place_q16(row, columns, tile, token);
     if (parts > 0) return isa->place_bf16(row, columns, parts, tile, token);
     if (block > 0) return isa->place(row, columns, block, tile, token);
     for (int64_t k = 0; k < columns; k += 16) {
@@ -211,17 +239,19 @@ void TileForm::place(const float* row, uint8_t* tile, int token) const {
 }
 
 TileForm tile_form_for(const Isa& isa, gguf::DType dtype, int64_t columns) {
-    const int parts = isa.matrix(int(dtype))->multiply_bf16 ? bf16_parts(dtype) : 0;
+    const Matrix& matrix = *isa.matrix(int(dtype));
+    const int parts = matrix.multiply_bf16 ? bf16_parts(dtype) : 0;
     return {.isa = &isa,
             .parts = parts,
+            .q16 = matrix.multiply_q16 != nullptr,
             .block = parts > 0 ? 0 : form_block(dtype),
             .columns = columns};
 }
 
 int64_t most_tile_bytes(gguf::DType dtype, int64_t columns) {
     int64_t block = form_block(dtype);
-    return std::max(bf16_tile_bytes(columns, bf16_parts(dtype)),
-                    block > 0 ? q8_tile_bytes(columns) : f32_tile_bytes(columns));
+    return std::max({bf16_tile_bytes(columns, bf16_parts(dtype)), q16_tile_bytes(columns),
+                     block > 0 ? q8_tile_bytes(columns) : f32_tile_bytes(columns)});
 }
 
 int bf16_parts(gguf::DType dtype) {

@@ -11,7 +11,7 @@ const Form& dense();
 // Block of the form that a matrix of this type reads; 0: f32.
 int64_t form_block(gguf::DType dtype);
 // Values with room for more tokens than this are kept in tiles of 16 tokens, not in rows. But for
-// tiles of bf16 their numbers are the same.
+// tiles of fewer bits their numbers are the same.
 inline constexpr int64_t most_tokens_in_rows = 8;
 inline bool in_tiles(const graph::View& x) { return x.extents[0] > most_tokens_in_rows; }
 // The form in which x, [tokens ...] with all but the tokens contracted, is read; null: as it lies.
@@ -21,11 +21,13 @@ const Form* form_for(gguf::DType dtype, const graph::View& x);
 // product in bf16 for the type.
 int bf16_parts(gguf::DType dtype);
 const Form& bf16_form(int parts);
+const Form& q16_tiles();
 
 // Tiles of 16 tokens, as products with many tokens read them.
 struct TileForm {
     const Isa* isa = nullptr;  // null: no tiles
     int parts = 0;             // of bf16 tiles
+    bool q16 = false;          // Q16Tiles
     int64_t block = 0;         // else of Q8Tiles; 0: f32 tiles
     int64_t columns = 0;
 
@@ -34,6 +36,8 @@ struct TileForm {
     int64_t bytes() const;
     // Groups of rows that products take at a time.
     int64_t groups() const;
+    // That of a matrix which reads such tiles.
+    decltype(Matrix::multiply_tiles) product_of(const Matrix& matrix) const;
     // Puts an f32 row in place `token` of a tile; null: zeros.
     void place(const float* row, uint8_t* tile, int token) const;
 };

@@ -61,6 +61,16 @@ constexpr int64_t bf16_tile_bytes(int64_t columns, int parts) {
     return parts * (columns + 31) / 32 * 32 * tile_tokens * 2;
 }
 
+// 128 columns of 16 tokens in blocks of 32 16-bit integers.
+inline constexpr int q16_columns = 128;
+struct alignas(64) Q16Tile {
+    int16_t codes[q16_columns / 32][tile_tokens][32];
+    float scales[tile_tokens][q16_columns / 32];
+};
+constexpr int64_t q16_tile_bytes(int64_t columns) {
+    return (columns + q16_columns - 1) / q16_columns * int64_t(sizeof(Q16Tile));
+}
+
 // y = W x for groups [first_group, last_group) of W's rows and some tokens. W is packed: `lanes`
 // rows interleaved (packing.h).
 struct Product {
@@ -84,6 +94,7 @@ struct Matrix {
     void (*multiply_rows)(const Product& product) = nullptr;
     void (*multiply_tiles)(const Product& product) = nullptr;  // f32 tiles or Q8Tiles
     void (*multiply_bf16)(const Product& product) = nullptr;   // bf16 tiles; null: none
+    void (*multiply_q16)(const Product& product) = nullptr;    // Q16Tiles; null: none
 };
 // Room for some groups of at most 16 rows that are unpacked at a time, and for their results of
 // some tiles of tokens; or for what matrix units unpack, and sums of some tokens and groups.
@@ -189,16 +200,17 @@ struct Convolution {
 // Puts a row in place `token` of a bf16 tile; null: zeros.
 using PlaceBf16 = void(const float* row, int64_t columns, int parts, uint8_t* tile, int token);
 
-// What a set multiplies in bf16: nothing, weights of that type (AVX512-BF16), or of all types but
-// F32 (AMX-BF16).
-enum class Bf16 { Nothing, OwnType, AllTypes };
+// What of prompts with weights of floats a set multiplies in fewer bits: nothing; F16 in 16-bit
+// integers (VNNI); also BF16 in bf16 (AVX512-BF16); or all types but F32 in bf16, where F16 takes
+// two such numbers (AMX-BF16).
+enum class Reduced { Nothing, F16, Bf16, AllTypes };
 
 struct Isa {
     int lanes = 0;
     // That products of tiles take at a time: pieces are best made of so many. Matrix units take
     // one.
     int panel_groups = 0;
-    Bf16 bf16 = Bf16::Nothing;
+    Reduced reduced = Reduced::Nothing;
     // The matrix kernels of a type (gguf::DType); null where there are none.
     const Matrix* (*matrix)(int dtype) = nullptr;
     void (*quantize)(const float* x, int64_t columns, int64_t block, uint8_t* row) = nullptr;
@@ -206,6 +218,7 @@ struct Isa {
     void (*place)(const float* row, int64_t columns, int64_t block, uint8_t* tiles,
                   int token) = nullptr;
     PlaceBf16* place_bf16 = nullptr;  // null: there is nothing that reads bf16 tiles
+    void (*place_q16)(const float* row, int64_t columns, uint8_t* tiles, int token) = nullptr;
     // Few queries over a part of a cache, whose rows are read once; and many queries. The first is
     // for rows of whole vectors, without a second pair.
     void (*attend_few)(const Attention& attention) = nullptr;

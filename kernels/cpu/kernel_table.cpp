@@ -6,11 +6,11 @@
 namespace tandem::kernels::cpu {
 
 namespace ops {
-extern const CpuKernel linear_units, linear_bf16, linear_packed, linear_batched, linear_any, embed,
-    pair, any_pair, glu, maps, rms_norm, l2_norm, rope, attend, short_conv, delta_net, moe_ffn,
-    expert_bias, router, select_rows, reference, prepare_q8_of_32, prepare_q8_of_256,
-    prepare_q8_of_32_tiles, prepare_q8_of_256_tiles, prepare_f32_tiles, prepare_bf16,
-    prepare_bf16_pair, prepare_dense;
+extern const CpuKernel linear_units, linear_bf16, linear_q16, linear_packed, linear_batched,
+    linear_any, embed, pair, any_pair, glu, maps, rms_norm, l2_norm, rope, attend, short_conv,
+    delta_net, moe_ffn, expert_bias, router, select_rows, reference, prepare_q8_of_32,
+    prepare_q8_of_256, prepare_q8_of_32_tiles, prepare_q8_of_256_tiles, prepare_f32_tiles,
+    prepare_bf16, prepare_bf16_pair, prepare_q16, prepare_dense;
 }
 
 namespace {
@@ -18,6 +18,7 @@ namespace {
 constexpr const CpuKernel* table[] = {
     &ops::linear_units,
     &ops::linear_bf16,
+    &ops::linear_q16,
     &ops::linear_packed,
     &ops::linear_batched,
     &ops::linear_any,
@@ -44,6 +45,7 @@ constexpr const CpuKernel* table[] = {
     &ops::prepare_f32_tiles,
     &ops::prepare_bf16,
     &ops::prepare_bf16_pair,
+    &ops::prepare_q16,
     &ops::prepare_dense,
 };
 
@@ -59,7 +61,7 @@ std::vector<Kernel> as_claims() {
     return all;
 }
 
-std::vector<Kernel> claims_with(Bf16 offered) {
+std::vector<Kernel> claims_with(Reduced offered) {
     std::vector<Kernel> all = as_claims();
     std::erase_if(
         all, [&](const Kernel& kernel) { return table[size_t(kernel.number)]->needs > offered; });
@@ -70,16 +72,17 @@ std::vector<Kernel> claims_with(Bf16 offered) {
 
 std::span<const CpuKernel* const> kernel_table() { return table; }
 
-std::span<const Kernel> claims(Bf16 offered) {
-    static const std::vector<Kernel> of[] = {claims_with(Bf16::Nothing), claims_with(Bf16::OwnType),
-                                             claims_with(Bf16::AllTypes)};
+std::span<const Kernel> claims(Reduced offered) {
+    static const std::vector<Kernel> of[] = {claims_with(Reduced::Nothing),
+                                             claims_with(Reduced::F16), claims_with(Reduced::Bf16),
+                                             claims_with(Reduced::AllTypes)};
     return of[size_t(offered)];
 }
 
 const Kernel& claim_of(const CpuKernel& kernel) {
     size_t number = 0;
     while (table[number] != &kernel) ++number;
-    return claims(Bf16::AllTypes)[number];
+    return claims(Reduced::AllTypes)[number];
 }
 
 }  // namespace tandem::kernels::cpu

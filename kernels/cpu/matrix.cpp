@@ -57,7 +57,7 @@ void multiply_tiles(const HeldMatrix& held, const TileForm& form, int64_t matrix
     product.x_stride = form.bytes();
     product.scratch = product_memory(worker);
     const Matrix& kernel = *form.isa->matrix(int(held.dtype));
-    (form.parts > 0 ? kernel.multiply_bf16 : kernel.multiply_tiles)(product);
+    form.product_of(kernel)(product);
 }
 
 void multiply(const HeldMatrix& held, const Isa& isa, int64_t matrix, Product product,

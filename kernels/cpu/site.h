@@ -33,7 +33,7 @@ struct CpuKernel {
     const Form* (*form)(const Operation& operation, size_t input) = nullptr;
     int64_t (*scratch_bytes)(std::span<const Operation> claimed) = nullptr;
     size_t in_place = 0;
-    Bf16 needs = Bf16::Nothing;  // only for sets that multiply at least so much in bf16
+    Reduced needs = Reduced::Nothing;  // only for sets that reduce at least so much
     // Each token's rows come from the same token's rows and whole values, and members divide them
     // by share_rows or Rows::share alone.
     bool by_tokens = false;
@@ -41,7 +41,7 @@ struct CpuKernel {
 
 // The table in order of preference; what of it the planner sees; one kernel's entry there.
 std::span<const CpuKernel* const> kernel_table();
-std::span<const Kernel> claims(Bf16 offered);
+std::span<const Kernel> claims(Reduced offered);
 const Kernel& claim_of(const CpuKernel& kernel);
 
 // Claims one operation of the op of that name.

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
+
 #include "kernels/cpu/device.h"
 #include "kernels/cpu/isa.h"
 #include "kernels/reference/device.h"
@@ -41,18 +43,18 @@ inline std::unique_ptr<kernels::Device> make_cpu(const Machine& machine) {
         .name = "cpu", .cores = cores, .shares_cores = true, .variant = machine.variant});
 }
 
-inline bool has_bf16(const Machine& machine) {
-    return kernels::cpu::find_variant(machine.variant)->isa().bf16 != kernels::cpu::Bf16::Nothing;
-}
+// What machines that multiply in fewer bits may be off.
+using ReducedBound = std::function<double(kernels::cpu::Reduced)>;
 
-// Runs the model everywhere and compares; machines that multiply in bf16 may have a bound of their
-// own.
+// Runs the model everywhere and compares.
 inline void expect_close(const SmallModel& model, const std::vector<graph::StepInputs>& steps,
-                         double bound, double bound_in_bf16 = 0) {
+                         double bound, const ReducedBound& reduced_bound = {}) {
     auto expected = model.run(std::make_unique<kernels::ReferenceDevice>("reference", 0), steps);
     for (const Machine& machine : machines()) {
         auto found = model.run(make_cpu(machine), steps);
-        EXPECT_LE(nmse(found, expected), has_bf16(machine) ? std::max(bound, bound_in_bf16) : bound)
+        const auto reduced = kernels::cpu::find_variant(machine.variant)->isa().reduced;
+        EXPECT_LE(nmse(found, expected),
+                  reduced_bound ? std::max(bound, reduced_bound(reduced)) : bound)
             << machine.variant << " with " << machine.threads << " threads";
     }
 }

@@ -28,10 +28,17 @@ double bound_of(DType dtype) {
     return block == 1 ? 1e-11 : block == 256 ? 2e-4 : 1e-4;
 }
 
-// Of those that multiply in bf16: activations are rounded to it, for F16 weights to two such
-// numbers.
-double bf16_bound_of(DType dtype) {
-    return dtype == DType::BF16 ? 8e-6 : dtype == DType::F16 ? 4e-11 : 0;
+// Of those that multiply in fewer bits. BF16: activations are rounded to it. F16: both are rounded
+// to 14 bits of the largest of a block, or activations to two numbers of bf16.
+test::ReducedBound reduced_bound_of(DType dtype, double times = 1) {
+    return [=](kernels::cpu::Reduced reduced) {
+        using kernels::cpu::Reduced;
+        double bound = 0;
+        if (dtype == DType::BF16 && reduced >= Reduced::Bf16) bound = 8e-6;
+        if (dtype == DType::F16 && reduced >= Reduced::F16)
+            bound = reduced == Reduced::AllTypes ? 4e-11 : 6e-9;
+        return times * bound;
+    };
 }
 
 constexpr DType matrix_types[] = {
@@ -54,7 +61,7 @@ TEST_P(EveryType, LinearOfOddRows) {
         Tensor x = model.activation("x", {k});
         model.finish(linear(x, model.weight("w", GetParam(), {n}, {k})));
         expect_close(model, {test::random_step(0, 1), test::random_step(0, 13)},
-                     bound_of(GetParam()), bf16_bound_of(GetParam()));
+                     bound_of(GetParam()), reduced_bound_of(GetParam()));
     }
 }
 
@@ -68,7 +75,7 @@ TEST(Cpu, LinearOfManyColumnsAndTokens) {
         Axis k = model.axis("k", 4608 + alone), n = model.axis("n", 37);
         Tensor x = model.activation("x", {k});
         model.finish(linear(x, model.weight("w", dtype, {n}, {k})));
-        expect_close(model, {test::random_step(0, 300)}, bound_of(dtype), bf16_bound_of(dtype));
+        expect_close(model, {test::random_step(0, 300)}, bound_of(dtype), reduced_bound_of(dtype));
     }
 }
 
@@ -79,13 +86,13 @@ TEST(Cpu, LinearOfManyRowsAndTokens) {
         Axis k = model.axis("k", 256), n = model.axis("n", 1800);
         Tensor x = model.activation("x", {k});
         model.finish(linear(x, model.weight("w", dtype, {n}, {k})));
-        expect_close(model, {test::random_step(0, 300)}, bound_of(dtype), bf16_bound_of(dtype));
+        expect_close(model, {test::random_step(0, 300)}, bound_of(dtype), reduced_bound_of(dtype));
     }
 }
 
 // Where all numbers are as large as the largest, sums of their codes are the largest there are.
 TEST(Cpu, LinearOfOneMagnitude) {
-    for (DType dtype : {DType::Q4_0, DType::Q4_1, DType::Q8_0, DType::Q2_K, DType::Q3_K,
+    for (DType dtype : {DType::F16, DType::Q4_0, DType::Q4_1, DType::Q8_0, DType::Q2_K, DType::Q3_K,
                         DType::Q4_K, DType::Q5_K, DType::Q6_K, DType::IQ4_XS}) {
         SmallModel model;
         Axis k = model.axis("k", 512), n = model.axis("n", 21);
@@ -98,13 +105,14 @@ TEST(Cpu, LinearOfOneMagnitude) {
                                     fill(DType::F32));
         Tensor x = embed(table, model.graph.input("ids"));
         model.finish(linear(x, model.weight("w", dtype, {n}, {k}, fill(dtype))));
-        expect_close(model, {test::random_step(0, 70), test::random_step(70, 1)}, bound_of(dtype));
+        expect_close(model, {test::random_step(0, 70), test::random_step(70, 1)}, bound_of(dtype),
+                     reduced_bound_of(dtype));
     }
 }
 
 // Blocks of which some are a thousand times as large as others, and some are zero.
 TEST(Cpu, LinearOfUnlikeBlocks) {
-    for (DType dtype : {DType::Q4_0, DType::Q4_1, DType::Q5_1, DType::Q8_0}) {
+    for (DType dtype : {DType::F16, DType::Q4_0, DType::Q4_1, DType::Q5_1, DType::Q8_0}) {
         SmallModel model;
         Axis k = model.axis("k", 32 * 13), n = model.axis("n", 21);
         auto fill = [&](DType as, unsigned seed) {
@@ -121,7 +129,7 @@ TEST(Cpu, LinearOfUnlikeBlocks) {
                                     fill(DType::F32, 1));
         Tensor x = embed(table, model.graph.input("ids"));
         model.finish(linear(x, model.weight("w", dtype, {n}, {k}, fill(dtype, 2))));
-        expect_close(model, {test::random_step(0, 70)}, bound_of(dtype));
+        expect_close(model, {test::random_step(0, 70)}, bound_of(dtype), reduced_bound_of(dtype));
     }
 }
 
@@ -149,7 +157,7 @@ TEST_P(EveryType, TwoReadersOfOneValue) {
         linear(x, model.weight("b", DType::Q8_0 == GetParam() ? DType::F32 : GetParam(), {n}, {k}));
     model.finish(add(a, b));
     expect_close(model, {test::random_step(0, 5), test::random_step(0, 70)}, bound_of(GetParam()),
-                 bf16_bound_of(GetParam()));
+                 reduced_bound_of(GetParam()));
 }
 
 TEST_P(EveryType, TableReadFromItsMatrix) {
@@ -160,7 +168,8 @@ TEST_P(EveryType, TableReadFromItsMatrix) {
     // Rows come out exactly; only the product with the same table rounds.
     Tensor rows = embed(table, model.graph.input("ids"));
     model.finish(linear(rows, table));
-    expect_close(model, {test::random_step(0, 9)}, bound_of(GetParam()), bf16_bound_of(GetParam()));
+    expect_close(model, {test::random_step(0, 9)}, bound_of(GetParam()),
+                 reduced_bound_of(GetParam()));
 }
 
 TEST_P(EveryType, Experts) {
@@ -182,7 +191,7 @@ TEST_P(EveryType, Experts) {
     expect_close(model,
                  {test::random_step(0, 1), test::random_step(0, 19), test::random_step(0, 40),
                   test::random_step(0, 70)},
-                 6 * bound_of(GetParam()), 6 * bf16_bound_of(GetParam()));
+                 6 * bound_of(GetParam()), reduced_bound_of(GetParam(), 6));
 }
 
 INSTANTIATE_TEST_SUITE_P(Packed, EveryType, testing::ValuesIn(matrix_types),
@@ -277,6 +286,12 @@ TEST(Cpu, QuantizedActivationsKeepNaN) {
                 kernels::cpu::Q8Tile tile;
                 isa.place(x.data(), block, block, reinterpret_cast<uint8_t*>(&tile), 5);
                 EXPECT_TRUE(std::isnan(block == 32 ? tile.scales32[5][0] : tile.scales[5]));
+
+                std::vector<kernels::cpu::Q16Tile> q16(2);
+                isa.place_q16(x.data(), block, reinterpret_cast<uint8_t*>(q16.data()), 5);
+                const int64_t column = at % kernels::cpu::q16_columns;
+                EXPECT_TRUE(
+                    std::isnan(q16[size_t(at / kernels::cpu::q16_columns)].scales[5][column / 32]));
             }
 }
 
@@ -327,7 +342,7 @@ TEST(Cpu, LinearOfHeads) {
             model.finish(linear(x, model.weight("w", dtype, {group, heads, n}, {k})));
             expect_close(
                 model, {test::random_step(0, 1), test::random_step(0, 5), test::random_step(0, 70)},
-                rows == 48 ? bound_of(dtype) : 1e-11, bf16_bound_of(dtype));
+                rows == 48 ? bound_of(dtype) : 1e-11, reduced_bound_of(dtype));
         }
 }
 

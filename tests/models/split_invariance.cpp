@@ -184,11 +184,11 @@ std::string placement_of(const gguf::File& file, const cli::EngineOptions& optio
 // Where a CPU multiplies prompts in bf16, a few tokens are rounded to blocks of 8 bits or not at
 // all: what the two have in common is the golden.
 bool steps_round_otherwise(const Kind& kind, const Bounds& bounds, const gguf::File& file) {
-    using kernels::cpu::Bf16;
+    using kernels::cpu::Reduced;
     const bool rounds = !bounds.greedy, cpu = kind.devices[0] == std::string_view("cpu");
-    const Bf16 multiplied = kernels::cpu::find_variant()->isa().bf16;
-    if (!cpu || !rounds || multiplied == Bf16::Nothing) return false;
-    return multiplied == Bf16::AllTypes ||
+    const Reduced reduced = kernels::cpu::find_variant()->isa().reduced;
+    if (!cpu || !rounds || reduced < Reduced::Bf16) return false;
+    return reduced == Reduced::AllTypes ||
            std::ranges::any_of(file.tensors(), [](const gguf::TensorInfo& tensor) {
                return tensor.dtype == DType::BF16;
            });

@@ -1,6 +1,7 @@
 // Matrix kernels of the floating point types: one fused multiply-add per element and token, and in
-// prompts of BF16 a dot product of two elements where there is one. Packed groups hold element k of
-// all rows side by side.
+// prompts of BF16 and F16 a dot product of two elements where there is one. Packed groups hold
+// element k of all rows side by side.
+#include "kernels/cpu/isa/half_dots.h"
 #include "kernels/cpu/isa/kernels.h"
 #include "kernels/cpu/isa/matrix_units.h"
 #include "kernels/cpu/isa/word_dots.h"
@@ -149,8 +150,13 @@ constexpr auto* multiply_float_tiles = multiply_panels<WordDots<Floats<Type>>>;
 }  // namespace
 
 extern const Matrix f32{0, multiply_floats<Single>, multiply_float_tiles<Single>};
+#if (defined(__AVX512VNNI__) || defined(__AVXVNNI__)) && !defined(__AMX_BF16__)
+extern const Matrix f16{0, multiply_floats<Half>, multiply_float_tiles<Half>, nullptr,
+                        multiply_panels<HalfDots>};
+#else
 extern const Matrix f16{0, multiply_floats<Half>, multiply_float_tiles<Half>,
                         multiply_units<Half, 2>};
+#endif
 extern const Matrix bf16{0, multiply_floats<Brain>, multiply_float_tiles<Brain>, multiply_pairs};
 
 }  // namespace tandem::kernels::cpu::TANDEM_ISA

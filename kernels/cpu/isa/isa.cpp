@@ -63,13 +63,15 @@ const Matrix* matrix(int dtype) {
     }
 }
 
-constexpr Bf16 bf16_use =
+constexpr Reduced reduced =
 #if defined(__AMX_BF16__)
-    Bf16::AllTypes;
+    Reduced::AllTypes;
 #elif defined(__AVX512BF16__)
-    Bf16::OwnType;
+    Reduced::Bf16;
+#elif defined(__AVX512VNNI__) || defined(__AVXVNNI__)
+    Reduced::F16;
 #else
-    Bf16::Nothing;
+    Reduced::Nothing;
 #endif
 
 }  // namespace
@@ -77,11 +79,12 @@ constexpr Bf16 bf16_use =
 const Isa& isa() {
     static const Isa table{.lanes = lanes,
                            .panel_groups = panel_groups,
-                           .bf16 = bf16_use,
+                           .reduced = reduced,
                            .matrix = matrix,
                            .quantize = quantize,
                            .place = place,
                            .place_bf16 = place_bf16,
+                           .place_q16 = place_q16,
                            .attend_few = attend_few,
                            .attend_block = attend_block,
                            .attend_join = attend_join,

@@ -65,12 +65,13 @@ inline I negate_where(I a, I bytes, I bits) {
 inline I select_less(I a, I b, I yes, I no) {
     return _mm256_blendv_epi8(no, yes, _mm256_cmpgt_epi32(b, a));
 }
-inline I dot_pairs(I sum, I a, I b) { return _mm256_add_epi32(sum, _mm256_madd_epi16(a, b)); }
 #if defined(__AVXVNNI__)
+inline I dot_pairs(I sum, I a, I b) { return _mm256_dpwssd_avx_epi32(sum, a, b); }
 inline I dot(I sum, I codes, I quad) { return _mm256_dpbusd_avx_epi32(sum, codes, quad); }
 inline I dot_signed(I sum, I biased, I quad) { return dot(sum, biased, quad); }
 inline I biased(I bytes) { return _mm256_xor_si256(bytes, _mm256_set1_epi8(char(0x80))); }
 #else
+inline I dot_pairs(I sum, I a, I b) { return _mm256_add_epi32(sum, _mm256_madd_epi16(a, b)); }
 // The sums of two products stay below 2^15, as codes below 128 are multiplied by signed bytes.
 inline I dot(I sum, I codes, I quad) {
     I pairs = _mm256_maddubs_epi16(codes, quad);
@@ -108,6 +109,7 @@ inline F add(F a, F b) { return _mm256_add_ps(a, b); }
 inline F sub(F a, F b) { return _mm256_sub_ps(a, b); }
 inline F mul(F a, F b) { return _mm256_mul_ps(a, b); }
 inline F div(F a, F b) { return _mm256_div_ps(a, b); }
+inline F sqrt(F a) { return _mm256_sqrt_ps(a); }
 inline F fma(F a, F b, F c) { return _mm256_fmadd_ps(a, b, c); }
 inline F max(F a, F b) { return _mm256_max_ps(a, b); }
 inline F min(F a, F b) { return _mm256_min_ps(a, b); }
@@ -131,6 +133,10 @@ inline void store_bf16(uint8_t* p, F a) {
 inline void store_bytes(int8_t* p, I a) {
     __m128i words = _mm_packs_epi32(_mm256_castsi256_si128(a), _mm256_extracti128_si256(a, 1));
     _mm_storel_epi64(reinterpret_cast<__m128i*>(p), _mm_packs_epi16(words, words));
+}
+inline void store_halves(int16_t* p, I a) {
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(p),
+                     _mm_packs_epi32(_mm256_castsi256_si128(a), _mm256_extracti128_si256(a, 1)));
 }
 inline F keep_from(F a, float limit, F x) {
     return _mm256_and_ps(_mm256_cmp_ps(a, splat(limit), _CMP_GE_OQ), x);

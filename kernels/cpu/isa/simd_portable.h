@@ -214,6 +214,9 @@ inline F mul(F a, F b) {
 inline F div(F a, F b) {
     return each_lane<F>([&](int i) { return a.lane[i] / b.lane[i]; });
 }
+inline F sqrt(F a) {
+    return each_lane<F>([&](int i) { return __builtin_sqrtf(a.lane[i]); });
+}
 inline F fma(F a, F b, F c) {
     return each_lane<F>([&](int i) { return a.lane[i] * b.lane[i] + c.lane[i]; });
 }
@@ -249,6 +252,9 @@ inline void store_bf16(uint8_t* p, F a) {
 }
 inline void store_bytes(int8_t* p, I a) {
     for (int i = 0; i < lanes; ++i) p[i] = int8_t(a.lane[i]);
+}
+inline void store_halves(int16_t* p, I a) {
+    for (int i = 0; i < lanes; ++i) p[i] = int16_t(a.lane[i]);
 }
 inline F keep_from(F a, float limit, F x) {
     return each_lane<F>([&](int i) { return a.lane[i] >= limit ? x.lane[i] : 0.0f; });

@@ -1,5 +1,5 @@
-// linear on the CPU: packed matrices through the variant's tiles, for many tokens in bf16 where
-// there are matrix units or dot products for it; anything else a row at a time.
+// linear on the CPU: packed matrices through the variant's tiles, for many tokens in fewer bits
+// where there are matrix units or dot products for it; anything else a row at a time.
 #include "kernels/cpu/forms.h"
 #include "kernels/cpu/matrix.h"
 #include "kernels/cpu/packing.h"
@@ -51,8 +51,9 @@ const Form* form_packed(const Operation& operation, size_t input) {
 
 int parts_of(const Operation& operation) { return bf16_parts(operation.inputs[1].view.dtype); }
 
-bool of_bf16(const Operation& operation) {
-    return operation.inputs[1].view.dtype == gguf::DType::BF16;
+template <gguf::DType dtype>
+bool of_type(const Operation& operation) {
+    return operation.inputs[1].view.dtype == dtype;
 }
 
 // With many tokens, and a weight of which something is true.
@@ -63,11 +64,16 @@ size_t claim_many(std::span<const Operation> ahead, FormOf form_of) {
 }
 
 size_t claim_units(std::span<const Operation> ahead) { return claim_many(ahead, parts_of); }
-size_t claim_bf16(std::span<const Operation> ahead) { return claim_many(ahead, of_bf16); }
+template <gguf::DType dtype>
+size_t claim_type(std::span<const Operation> ahead) {
+    return claim_many(ahead, of_type<dtype>);
+}
 
 const Form* form_bf16(const Operation& operation, size_t input) {
     return input == 0 ? &bf16_form(parts_of(operation)) : nullptr;
 }
+
+const Form* form_q16(const Operation&, size_t input) { return input == 0 ? &q16_tiles() : nullptr; }
 
 // One of the products of a launch.
 struct Piece {
@@ -136,13 +142,13 @@ Task bind_packed(const Launch& launch, const Site& site) {
     return run_pieces(std::move(pieces), site);
 }
 
-Task bind_bf16(const Launch& launch, const Site& site) {
+Task bind_reduced(const Launch& launch, const Site& site) {
     std::vector<Piece> pieces;
     for (const Operation& operation : launch.operations) {
         const gguf::DType dtype = operation.inputs[1].view.dtype;
         Piece piece = piece_of(operation, site);
         const TileForm form = tile_form_for(site.isa, dtype, piece.product.columns);
-        piece.multiply = site.isa.matrix(int(dtype))->multiply_bf16;
+        piece.multiply = form.product_of(*site.isa.matrix(int(dtype)));
         piece.step = form.groups();
         piece.product.x_stride = form.bytes();
         pieces.push_back(piece);
@@ -240,14 +246,19 @@ Task bind_any(const Launch& launch, const Site& site) {
 
 extern const CpuKernel linear_units{.name = "linear.units",
                                     .claim = claim_units,
-                                    .bind = bind_bf16,
+                                    .bind = bind_reduced,
                                     .form = form_bf16,
-                                    .needs = Bf16::AllTypes};
+                                    .needs = Reduced::AllTypes};
 extern const CpuKernel linear_bf16{.name = "linear.bf16",
-                                   .claim = claim_bf16,
-                                   .bind = bind_bf16,
+                                   .claim = claim_type<gguf::DType::BF16>,
+                                   .bind = bind_reduced,
                                    .form = form_bf16,
-                                   .needs = Bf16::OwnType};
+                                   .needs = Reduced::Bf16};
+extern const CpuKernel linear_q16{.name = "linear.q16",
+                                  .claim = claim_type<gguf::DType::F16>,
+                                  .bind = bind_reduced,
+                                  .form = form_q16,
+                                  .needs = Reduced::F16};
 extern const CpuKernel linear_packed{
     .name = "linear.packed", .claim = claim_packed, .bind = bind_packed, .form = form_packed};
 extern const CpuKernel linear_any{.name = "linear.any", .claim = claim_any, .bind = bind_any};

@@ -119,7 +119,7 @@ struct MoeFfn {
     // fewer than where weights are unpacked to memory first.
     bool many(int64_t choices) const {
         constexpr int64_t most_unpacked_in_rows = 16;
-        const bool units = site.isa.bf16 == Bf16::AllTypes;
+        const bool units = site.isa.reduced == Reduced::AllTypes;
         return room.tiled && choices > (units ? most_tokens_in_rows : most_unpacked_in_rows);
     }
     bool reads_tiles(int64_t expert) const { return many(choices_of(expert)); }

@@ -1,0 +1,110 @@
+// Products of F16 with many tokens by dot products of pairs of 16-bit integers, twice as fast as
+// floats: blocks of 32 weights and of 32 columns of a token have a scale. Its codes are nearer to
+// the numbers of a block than F16 is to numbers in general.
+//
+//     panel     pairs of codes [columns / 2][lanes][2], scales [columns / 32][lanes]
+//     tokens    Q16Tiles
+#pragma once
+
+#include "kernels/cpu/isa/panel_walk.h"
+
+namespace tandem::kernels::cpu::TANDEM_ISA {
+
+// The scale of the codes of a block, in every lane, from the largest magnitude and the length of
+// the block as a vector: codes have 16 bits, and no product of two blocks, nor a part of its sum,
+// is larger than the product of the two lengths (Cauchy and Schwarz), which has 32. NaN stays: of
+// integers, it is the largest magnitude.
+struct HalfScale {
+    F scale, inverse;
+
+    HalfScale(F most, F length)
+        : scale(as_float(max(as_int(mul(most, splat(1.0f / largest))),
+                             as_int(mul(length, splat(1.0f / longest)))))),
+          inverse(keep_from(scale, least, div(splat(1.0f), scale))) {}
+    I code(F x) const { return round_to_int(mul(x, inverse)); }
+
+  private:
+    // Rounding makes codes longer by at most sqrt(32) / 2.
+    static constexpr float largest = 32766, longest = 46336;
+    static constexpr float least = 1e-37f;  // the inverse is a number
+};
+
+struct HalfDots {
+    using Tile = Q16Tile;
+    static constexpr int64_t columns = q16_columns, token_bytes = 2;
+    static constexpr int64_t block = 1, bytes = 2;
+    static constexpr int some_tokens = 4, pairs = 16;  // of a block
+
+    struct Panel {
+        alignas(64) uint8_t codes[columns * 2 * lanes];
+        alignas(64) float scales[columns / 32][lanes];
+    };
+
+    static void unpack(const uint8_t* weights, int64_t width, Panel& panel) {
+        for (int64_t first = 0; first < width; first += 32) {
+            const uint8_t* p = weights + first * bytes * lanes;
+            const int64_t count = width - first < 32 ? width - first : 32;
+            F numbers[32];
+            I most = splat(0);
+            F squares = zero();
+            for (int64_t k = 0; k < 32; ++k) {
+                numbers[k] = k < count ? load_f16(p + k * bytes * lanes) : zero();
+                most = max(most, as_int(abs(numbers[k])));
+                squares = fma(numbers[k], numbers[k], squares);
+            }
+            const HalfScale of(as_float(most), sqrt(squares));
+            store(panel.scales[first / 32], of.scale);
+            for (int pair = 0; pair < pairs; ++pair) {
+                const I even = of.code(numbers[2 * pair]), odd = of.code(numbers[2 * pair + 1]);
+                store(panel.codes + (first / 2 + pair) * 4 * lanes,
+                      bit_or(bit_and(even, splat(0xffff)), shift_left(odd, 16)));
+            }
+        }
+    }
+
+    static void multiply(const Panel (&panels)[panel_groups], const Q16Tile& x, const Q16Tile& next,
+                         int64_t width, int64_t tokens, float* y) {
+        for (int first = 0; first < tokens; first += some_tokens) {
+            for (const auto& codes : next.codes)
+                for (int t = 0; t < some_tokens; ++t)
+                    prefetch_near(reinterpret_cast<const uint8_t*>(codes[first + t]));
+            prefetch_near(reinterpret_cast<const uint8_t*>(next.scales[first]));
+            multiply_some(panels, x, first, width, y + first * lanes);
+        }
+    }
+
+    static void multiply_some(const Panel (&panels)[panel_groups], const Q16Tile& x, int first,
+                              int64_t width, float* y) {
+        F totals[panel_groups][some_tokens];
+        each_result<some_tokens>([&](int g, int t) { totals[g][t] = zero(); });
+        for (int64_t n = 0; n * 32 < width; ++n) {
+            const uint8_t* rows = opaque(panels[0].codes + n * pairs * 4 * lanes);
+            const auto* tokens = opaque(reinterpret_cast<const int8_t*>(x.codes[n][first]));
+            I sums[panel_groups][some_tokens];
+            each_result<some_tokens>([&](int g, int t) { sums[g][t] = splat(0); });
+#pragma GCC unroll 16
+            for (int j = 0; j < pairs; ++j) {
+                I row[panel_groups];
+                for (int g = 0; g < panel_groups; ++g)
+                    row[g] = load(rows + g * sizeof(Panel) + j * 4 * lanes);
+                for (int t = 0; t < some_tokens; ++t) {
+                    const I pair = splat_quad(tokens + 64 * t + 4 * j);
+                    for (int g = 0; g < panel_groups; ++g)
+                        sums[g][t] = dot_pairs(sums[g][t], row[g], pair);
+                }
+            }
+            const float* token_scales = opaque(x.scales[first] + n);
+            each_result<some_tokens>([&](int g, int t) {
+                const F scale =
+                    mul(load_f32(panels[g].scales[n]), splat(token_scales[t * (q16_columns / 32)]));
+                totals[g][t] = fma(to_float(sums[g][t]), scale, totals[g][t]);
+            });
+        }
+        each_result<some_tokens>([&](int g, int t) {
+            float* result = y + g * results + t * lanes;
+            store(result, add(load_f32(result), totals[g][t]));
+        });
+    }
+};
+
+}  // namespace tandem::kernels::cpu::TANDEM_ISA
