@@ -95,7 +95,7 @@ void limit(benchmark::State& state, const kernels::cpu::Isa& isa, bool stream) {
 }
 
 int add_all() {
-    for (const char* name : {"amx", "avx512bf16", "avx512", "avx2", "portable"}) {
+    for (const char* name : {"amx", "avx512bf16", "avx512", "avxvnni", "avx2", "portable"}) {
         const kernels::cpu::Variant* variant = kernels::cpu::find_variant(name);
         if (!variant) continue;
         const kernels::cpu::Isa& isa = variant->isa();

@@ -250,7 +250,8 @@ TileForm tile_form_for(const Isa& isa, gguf::DType dtype, int64_t columns) {
 
 int64_t most_tile_bytes(gguf::DType dtype, int64_t columns) {
     int64_t block = form_block(dtype);
-    return std::max({bf16_tile_bytes(columns, bf16_parts(dtype)), q16_tile_bytes(columns),
+    return std::max({bf16_tile_bytes(columns, bf16_parts(dtype)),
+                     dtype == gguf::DType::F16 ? q16_tile_bytes(columns) : 0,
                      block > 0 ? q8_tile_bytes(columns) : f32_tile_bytes(columns)});
 }
 

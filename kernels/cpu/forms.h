@@ -36,7 +36,7 @@ struct TileForm {
     int64_t bytes() const;
     // Groups of rows that products take at a time.
     int64_t groups() const;
-    // That of a matrix which reads such tiles.
+    // The product of a matrix that reads such tiles.
     decltype(Matrix::multiply_tiles) product_of(const Matrix& matrix) const;
     // Puts an f32 row in place `token` of a tile; null: zeros.
     void place(const float* row, uint8_t* tile, int token) const;

@@ -61,7 +61,8 @@ constexpr int64_t bf16_tile_bytes(int64_t columns, int parts) {
     return parts * (columns + 31) / 32 * 32 * tile_tokens * 2;
 }
 
-// 128 columns of 16 tokens in blocks of 32 16-bit integers.
+// 128 columns of 16 tokens in blocks of 32 16-bit integers with a scale; a last block that is not
+// full has zeros.
 inline constexpr int q16_columns = 128;
 struct alignas(64) Q16Tile {
     int16_t codes[q16_columns / 32][tile_tokens][32];
@@ -200,9 +201,9 @@ struct Convolution {
 // Puts a row in place `token` of a bf16 tile; null: zeros.
 using PlaceBf16 = void(const float* row, int64_t columns, int parts, uint8_t* tile, int token);
 
-// What of prompts with weights of floats a set multiplies in fewer bits: nothing; F16 in 16-bit
-// integers (VNNI); also BF16 in bf16 (AVX512-BF16); or all types but F32 in bf16, where F16 takes
-// two such numbers (AMX-BF16).
+// What a set multiplies in prompts otherwise than in int8 and f32: nothing; F16 in 16-bit integers
+// (VNNI, AVX-VNNI); also BF16 in bf16 (AVX512-BF16); or all types but F32 in bf16, F16 in two such
+// numbers (AMX-BF16).
 enum class Reduced { Nothing, F16, Bf16, AllTypes };
 
 struct Isa {
@@ -218,6 +219,7 @@ struct Isa {
     void (*place)(const float* row, int64_t columns, int64_t block, uint8_t* tiles,
                   int token) = nullptr;
     PlaceBf16* place_bf16 = nullptr;  // null: there is nothing that reads bf16 tiles
+    // The same in Q16Tiles.
     void (*place_q16)(const float* row, int64_t columns, uint8_t* tiles, int token) = nullptr;
     // Few queries over a part of a cache, whose rows are read once; and many queries. The first is
     // for rows of whole vectors, without a second pair.

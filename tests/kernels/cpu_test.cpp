@@ -2,10 +2,13 @@
 // weight types, odd sizes, one to three threads, one token to many.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <limits>
 
 #include "graph/rope.h"
+#include "kernels/cpu/site.h"
 #include "kernels/cpu_case.h"
 #include "random.h"
 
@@ -28,8 +31,8 @@ double bound_of(DType dtype) {
     return block == 1 ? 1e-11 : block == 256 ? 2e-4 : 1e-4;
 }
 
-// Of those that multiply in fewer bits. BF16: activations are rounded to it. F16: both are rounded
-// to 14 bits of the largest of a block, or activations to two numbers of bf16.
+// Of sets that multiply otherwise. BF16: activations are rounded to it. F16: both are rounded to
+// 16-bit integers, or activations to two numbers of bf16.
 test::ReducedBound reduced_bound_of(DType dtype, double times = 1) {
     return [=](kernels::cpu::Reduced reduced) {
         using kernels::cpu::Reduced;
@@ -208,6 +211,8 @@ TEST(Cpu, ExpertsOfMixedTypes) {
                         {DType::TQ2_0, DType::Q4_K, DType::Q4_K},
                         {DType::BF16, DType::F32, DType::F16},
                         {DType::F32, DType::BF16, DType::BF16},
+                        {DType::F16, DType::F32, DType::BF16},
+                        {DType::F32, DType::F16, DType::F16},
                         {DType::Q4_K, DType::TQ2_0, DType::TQ1_0}}) {
         SmallModel model;
         Axis embd = model.axis("embd", 256), ffn = model.axis("ffn", 256);
@@ -251,21 +256,24 @@ TEST(Cpu, ExpertsWithScales) {
 
 // Whose last products go over the columns in several chunks, adding up.
 TEST(Cpu, ExpertsOfManyColumnsAndTokens) {
-    SmallModel model;
-    Axis embd = model.axis("embd", 40), ffn = model.axis("ffn", 1100);
-    Axis experts = model.axis("experts", 2), choices = model.axis("choices", 2);
-    Tensor x = model.activation("x", {embd});
-    Tensor scores = softmax(model.activation("scores", {choices}));
-    Tensor ids = top_k(scores, model.axis("used", 2));
-    auto weight = [&](const char* name, Axis rows, Axis columns) {
-        return model.weight(name, DType::F32, {experts, rows}, {columns}, 0.1f);
-    };
-    model.finish(moe_ffn(x, ids, take(scores, ids),
-                         {.gate = weight("gate", ffn, embd),
-                          .up = weight("up", ffn, embd),
-                          .down = weight("down", embd, ffn)},
-                         "silu"));
-    expect_close(model, {test::random_step(0, 300)}, 6 * bound_of(DType::F32));
+    for (auto [dtype, columns] : {std::pair{DType::F32, 1100}, {DType::F16, 2200}}) {
+        SmallModel model;
+        Axis embd = model.axis("embd", 40), ffn = model.axis("ffn", columns);
+        Axis experts = model.axis("experts", 2), choices = model.axis("choices", 2);
+        Tensor x = model.activation("x", {embd});
+        Tensor scores = softmax(model.activation("scores", {choices}));
+        Tensor ids = top_k(scores, model.axis("used", 2));
+        auto weight = [&, dtype = dtype](const char* name, Axis rows, Axis in_columns) {
+            return model.weight(name, dtype, {experts, rows}, {in_columns}, 0.1f);
+        };
+        model.finish(moe_ffn(x, ids, take(scores, ids),
+                             {.gate = weight("gate", ffn, embd),
+                              .up = weight("up", ffn, embd),
+                              .down = weight("down", embd, ffn)},
+                             "silu"));
+        expect_close(model, {test::random_step(0, 300)}, 6 * bound_of(dtype),
+                     reduced_bound_of(dtype, 6));
+    }
 }
 
 // A value that is no number spoils the results that depend on it, visibly.
@@ -286,13 +294,38 @@ TEST(Cpu, QuantizedActivationsKeepNaN) {
                 kernels::cpu::Q8Tile tile;
                 isa.place(x.data(), block, block, reinterpret_cast<uint8_t*>(&tile), 5);
                 EXPECT_TRUE(std::isnan(block == 32 ? tile.scales32[5][0] : tile.scales[5]));
-
-                std::vector<kernels::cpu::Q16Tile> q16(2);
-                isa.place_q16(x.data(), block, reinterpret_cast<uint8_t*>(q16.data()), 5);
-                const int64_t column = at % kernels::cpu::q16_columns;
-                EXPECT_TRUE(
-                    std::isnan(q16[size_t(at / kernels::cpu::q16_columns)].scales[5][column / 32]));
             }
+}
+
+TEST(Cpu, IntegersOf16BitsKeepWhatIsNoNumber) {
+    const float nan = std::nanf(""), infinite = std::numeric_limits<float>::infinity();
+    for (const Machine& machine : machines())
+        for (float value : {nan, -nan, infinite, -infinite})
+            for (size_t at : {0, 9, 31, 130}) {
+                std::vector<float> x(140, 2.0f);
+                x[at] = value;
+                std::vector<kernels::cpu::Q16Tile> tiles(2);
+                kernels::cpu::find_variant(machine.variant)
+                    ->isa()
+                    .place_q16(x.data(), int64_t(x.size()),
+                               reinterpret_cast<uint8_t*>(tiles.data()), 5);
+                const auto& scales = tiles[at / kernels::cpu::q16_columns].scales[5];
+                EXPECT_TRUE(std::isnan(scales[at % kernels::cpu::q16_columns / 32]))
+                    << machine.variant << " " << value << " " << at;
+                EXPECT_FALSE(std::isnan(tiles[0].scales[5][2]));
+            }
+}
+
+// Sets with matrix units have no other product of 16 bits: there the units must come first.
+TEST(Cpu, MatrixUnitsComeFirst) {
+    const auto kernels = kernels::cpu::claims(kernels::cpu::Reduced::AllTypes);
+    auto place = [&](std::string_view name) {
+        return std::ranges::find(kernels, name, &kernels::Kernel::name) - kernels.begin();
+    };
+    EXPECT_LT(place("linear.units"), place("linear.bf16"));
+    EXPECT_LT(place("linear.units"), place("linear.q16"));
+    EXPECT_LT(place("linear.q16"), place("linear.packed"));
+    EXPECT_LT(place("linear.packed"), std::ssize(kernels));
 }
 
 // Heads that are batched, and operands of which only the last axis is contracted.
@@ -313,7 +346,10 @@ TEST(Cpu, LinearOfAnyShape) {
 TEST(Cpu, LinearsOfUnlikeFloats) {
     for (auto [first, second] : {std::pair{DType::BF16, DType::F32},
                                  {DType::F32, DType::BF16},
-                                 {DType::BF16, DType::F16}}) {
+                                 {DType::BF16, DType::F16},
+                                 {DType::F16, DType::F32},
+                                 {DType::F32, DType::F16},
+                                 {DType::F16, DType::BF16}}) {
         for (const Machine& machine : machines()) {
             auto run = [&](bool both) {
                 SmallModel model;
@@ -342,7 +378,8 @@ TEST(Cpu, LinearOfHeads) {
             model.finish(linear(x, model.weight("w", dtype, {group, heads, n}, {k})));
             expect_close(
                 model, {test::random_step(0, 1), test::random_step(0, 5), test::random_step(0, 70)},
-                rows == 48 ? bound_of(dtype) : 1e-11, reduced_bound_of(dtype));
+                rows == 48 ? bound_of(dtype) : 1e-11,
+                rows == 48 ? reduced_bound_of(dtype) : test::ReducedBound{});
         }
 }
 

@@ -6,7 +6,7 @@
 namespace tandem::kernels::cpu::TANDEM_ISA {
 
 // A visitor of the groups of a block that is to be called in a loop. Others are called eight times,
-// with constants for shifts and indices.
+// with constants for shifts and indices, where that is safe.
 template <typename Visit>
 struct InLoop : Visit {};
 template <typename Visit>

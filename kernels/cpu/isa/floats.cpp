@@ -1,9 +1,9 @@
 // Matrix kernels of the floating point types: one fused multiply-add per element and token, and in
 // prompts of BF16 and F16 a dot product of two elements where there is one. Packed groups hold
 // element k of all rows side by side.
-#include "kernels/cpu/isa/half_dots.h"
 #include "kernels/cpu/isa/kernels.h"
 #include "kernels/cpu/isa/matrix_units.h"
+#include "kernels/cpu/isa/q16_dots.h"
 #include "kernels/cpu/isa/word_dots.h"
 
 namespace tandem::kernels::cpu::TANDEM_ISA {
@@ -144,19 +144,20 @@ constexpr auto* multiply_pairs = multiply_panels<WordDots<Pairs>>;
 constexpr auto* multiply_pairs = multiply_units<Brain, 1>;
 #endif
 
+#if (defined(__AVX512VNNI__) || defined(__AVXVNNI__)) && !defined(__AMX_BF16__)
+constexpr auto* multiply_integers = multiply_panels<Q16Dots>;
+#else
+constexpr void (*multiply_integers)(const Product&) = nullptr;
+#endif
+
 template <class Type>
 constexpr auto* multiply_float_tiles = multiply_panels<WordDots<Floats<Type>>>;
 
 }  // namespace
 
 extern const Matrix f32{0, multiply_floats<Single>, multiply_float_tiles<Single>};
-#if (defined(__AVX512VNNI__) || defined(__AVXVNNI__)) && !defined(__AMX_BF16__)
-extern const Matrix f16{0, multiply_floats<Half>, multiply_float_tiles<Half>, nullptr,
-                        multiply_panels<HalfDots>};
-#else
 extern const Matrix f16{0, multiply_floats<Half>, multiply_float_tiles<Half>,
-                        multiply_units<Half, 2>};
-#endif
+                        multiply_units<Half, 2>, multiply_integers};
 extern const Matrix bf16{0, multiply_floats<Brain>, multiply_float_tiles<Brain>, multiply_pairs};
 
 }  // namespace tandem::kernels::cpu::TANDEM_ISA

@@ -129,7 +129,7 @@ inline void tile(const uint8_t* weights, int64_t columns, const uint8_t* const (
             }
         };
         // One load follows a field from group to group, so that the processor's prefetchers learn
-        // its way, and the code for many tokens stays short.
+        // its way, and the code for eight tokens stays short.
         Type::groups(p, InLoop{multiply_group});
         if constexpr (wide)
             for (int t = 0; t < T; ++t)

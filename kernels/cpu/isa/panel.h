@@ -7,8 +7,8 @@
 //     results    f32 [groups][16 tokens][lanes]
 //
 // Whole scales are i16 in the lower halves of their lanes where sums of products have 16 bits, too,
-// and whole minima lie in pairs, i16 [columns / 64][lanes][2], or [columns / 32][lanes][2]. Their
-// units are those of the row's 256 columns.
+// else floats; whole minima lie in pairs, i16 [columns / 64][lanes][2], or [columns /
+// 32][lanes][2]. Their units are those of the row's 256 columns.
 #pragma once
 
 #include "kernels/cpu/isa/matrix.h"

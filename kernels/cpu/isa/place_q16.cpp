@@ -1,13 +1,10 @@
 // Activations in tiles of 16-bit integers.
-#include "kernels/cpu/isa/half_dots.h"
 #include "kernels/cpu/isa/kernels.h"
+#include "kernels/cpu/isa/lanes.h"
+#include "kernels/cpu/isa/q16_dots.h"
 #include "kernels/cpu/isa/quantize.h"
 
 namespace tandem::kernels::cpu::TANDEM_ISA {
-
-namespace {
-constexpr float least = 1e-37f;  // its inverse is a number
-}
 
 void place_q16(const float* row, int64_t columns, uint8_t* tiles, int token) {
     auto* tile = reinterpret_cast<Q16Tile*>(tiles);
@@ -15,14 +12,15 @@ void place_q16(const float* row, int64_t columns, uint8_t* tiles, int token) {
         float block[32] = {};
         const int64_t left = columns - first;
         if (row) std::memcpy(block, row + first, size_t(left < 32 ? left : 32) * sizeof(float));
-        // Squares of numbers up to 1 are neither too large nor all too small.
-        const float most = largest_magnitude(block, 32), inverse = most > least ? 1 / most : 0;
-        float squares = 0;
+        const float most = largest_magnitude(block, 32);
+        // Squares of numbers up to 1 are not too large.
+        const F inverse = splat(most > Q16Scale::least ? 1 / most : 0);
+        F squares = zero();
         for (int i = 0; i < 32; i += lanes) {
-            const F x = mul(load_f32(block + i), splat(inverse));
-            squares += sum(mul(x, x));
+            const F x = mul(load_f32(block + i), inverse);
+            squares = fma(x, x, squares);
         }
-        const HalfScale of(splat(most), splat(most * __builtin_sqrtf(squares)));
+        const Q16Scale of(splat(most), mul(splat(most), sqrt(spread_sum(squares))));
         Q16Tile& at = tile[first / q16_columns];
         const int64_t n = first % q16_columns / 32;
         for (int i = 0; i < 32; i += lanes)

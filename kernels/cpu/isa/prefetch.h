@@ -10,7 +10,7 @@
 namespace tandem::kernels::cpu::TANDEM_ISA {
 
 // How far in front of its use, in bytes.
-constexpr int64_t near_ahead = 2048, far_ahead = 8192, alone_ahead = 8192;
+constexpr int64_t near_ahead = 2048, far_ahead = 8192;
 
 [[gnu::always_inline]] inline void prefetch_near(const uint8_t* at) {
     __builtin_prefetch(at, 0, 3);
@@ -20,7 +20,7 @@ constexpr int64_t near_ahead = 2048, far_ahead = 8192, alone_ahead = 8192;
 // Of a stream whose line at `at` is at work.
 [[gnu::always_inline]] inline void prefetch_line(const uint8_t* at) {
 #if defined(__AVX512BF16__)
-    prefetch_near(at + alone_ahead);
+    prefetch_near(at + far_ahead);
 #else
     prefetch_far(at + far_ahead);
     prefetch_near(at + near_ahead);

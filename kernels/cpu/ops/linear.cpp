@@ -51,11 +51,6 @@ const Form* form_packed(const Operation& operation, size_t input) {
 
 int parts_of(const Operation& operation) { return bf16_parts(operation.inputs[1].view.dtype); }
 
-template <gguf::DType dtype>
-bool of_type(const Operation& operation) {
-    return operation.inputs[1].view.dtype == dtype;
-}
-
 // With many tokens, and a weight of which something is true.
 template <typename FormOf>
 size_t claim_many(std::span<const Operation> ahead, FormOf form_of) {
@@ -64,9 +59,11 @@ size_t claim_many(std::span<const Operation> ahead, FormOf form_of) {
 }
 
 size_t claim_units(std::span<const Operation> ahead) { return claim_many(ahead, parts_of); }
+
 template <gguf::DType dtype>
 size_t claim_type(std::span<const Operation> ahead) {
-    return claim_many(ahead, of_type<dtype>);
+    return claim_many(
+        ahead, [](const Operation& operation) { return operation.inputs[1].view.dtype == dtype; });
 }
 
 const Form* form_bf16(const Operation& operation, size_t input) {

@@ -1,6 +1,6 @@
 // Products of F16 with many tokens by dot products of pairs of 16-bit integers, twice as fast as
-// floats: blocks of 32 weights and of 32 columns of a token have a scale. Its codes are nearer to
-// the numbers of a block than F16 is to numbers in general.
+// floats. Blocks of 32 weights and of 32 columns of a token have a scale; rounding to their codes
+// takes less from a block than rounding to F16 would.
 //
 //     panel     pairs of codes [columns / 2][lanes][2], scales [columns / 32][lanes]
 //     tokens    Q16Tiles
@@ -12,24 +12,24 @@ namespace tandem::kernels::cpu::TANDEM_ISA {
 
 // The scale of the codes of a block, in every lane, from the largest magnitude and the length of
 // the block as a vector: codes have 16 bits, and no product of two blocks, nor a part of its sum,
-// is larger than the product of the two lengths (Cauchy and Schwarz), which has 32. NaN stays: of
-// integers, it is the largest magnitude.
-struct HalfScale {
+// is larger than the product of the two lengths (Cauchy and Schwarz), which has 32. What is no
+// number stays: as an integer, it is the larger of the two.
+struct Q16Scale {
+    static constexpr float least = 1e-37f;  // its inverse is a number
     F scale, inverse;
 
-    HalfScale(F most, F length)
+    Q16Scale(F most, F length)
         : scale(as_float(max(as_int(mul(most, splat(1.0f / largest))),
-                             as_int(mul(length, splat(1.0f / longest)))))),
+                             as_int(abs(mul(length, splat(1.0f / longest))))))),
           inverse(keep_from(scale, least, div(splat(1.0f), scale))) {}
     I code(F x) const { return round_to_int(mul(x, inverse)); }
 
   private:
-    // Rounding makes codes longer by at most sqrt(32) / 2.
+    // The root of 2^31 is 46340.9, and rounding makes codes longer by at most sqrt(32) / 2.
     static constexpr float largest = 32766, longest = 46336;
-    static constexpr float least = 1e-37f;  // the inverse is a number
 };
 
-struct HalfDots {
+struct Q16Dots {
     using Tile = Q16Tile;
     static constexpr int64_t columns = q16_columns, token_bytes = 2;
     static constexpr int64_t block = 1, bytes = 2;
@@ -46,13 +46,14 @@ struct HalfDots {
             const int64_t count = width - first < 32 ? width - first : 32;
             F numbers[32];
             I most = splat(0);
-            F squares = zero();
+            F squares[4] = {zero(), zero(), zero(), zero()};  // a sum waits for the one before
             for (int64_t k = 0; k < 32; ++k) {
                 numbers[k] = k < count ? load_f16(p + k * bytes * lanes) : zero();
                 most = max(most, as_int(abs(numbers[k])));
-                squares = fma(numbers[k], numbers[k], squares);
+                squares[k % 4] = fma(numbers[k], numbers[k], squares[k % 4]);
             }
-            const HalfScale of(as_float(most), sqrt(squares));
+            const F sum = add(add(squares[0], squares[1]), add(squares[2], squares[3]));
+            const Q16Scale of(as_float(most), sqrt(sum));
             store(panel.scales[first / 32], of.scale);
             for (int pair = 0; pair < pairs; ++pair) {
                 const I even = of.code(numbers[2 * pair]), odd = of.code(numbers[2 * pair + 1]);
