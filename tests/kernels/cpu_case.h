@@ -46,6 +46,27 @@ inline std::unique_ptr<kernels::Device> make_cpu(const Machine& machine) {
 // What machines that multiply in fewer bits may be off.
 using ReducedBound = std::function<double(kernels::cpu::Reduced)>;
 
+// Rounding activations to 8 bits costs this much; a wrong scale or code costs hundreds of times
+// more.
+inline double bound_of(gguf::DType dtype) {
+    int64_t block = gguf::traits(dtype).block;
+    return block == 1 ? 1e-11 : block == 256 ? 2e-4 : 1e-4;
+}
+
+// Of sets that multiply otherwise. BF16: activations are rounded to it. F16: both are rounded to
+// 16-bit integers, or activations to two numbers of bf16.
+inline ReducedBound reduced_bound_of(gguf::DType dtype, double times = 1) {
+    using gguf::DType;
+    return [=](kernels::cpu::Reduced reduced) {
+        using kernels::cpu::Reduced;
+        double bound = 0;
+        if (dtype == DType::BF16 && reduced >= Reduced::Bf16) bound = 8e-6;
+        if (dtype == DType::F16 && reduced >= Reduced::F16)
+            bound = reduced == Reduced::AllTypes ? 4e-11 : 6e-9;
+        return times * bound;
+    };
+}
+
 // Runs the model everywhere and compares.
 inline void expect_close(const SmallModel& model, const std::vector<graph::StepInputs>& steps,
                          double bound, const ReducedBound& reduced_bound = {}) {

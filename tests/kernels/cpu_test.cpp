@@ -19,30 +19,12 @@ using gguf::DType;
 using graph::Axis;
 using graph::Shape;
 using graph::Tensor;
+using test::bound_of;
 using test::expect_close;
 using test::Machine;
 using test::machines;
+using test::reduced_bound_of;
 using test::SmallModel;
-
-// Rounding activations to 8 bits costs this much; a wrong scale or code costs hundreds of times
-// more.
-double bound_of(DType dtype) {
-    int64_t block = gguf::traits(dtype).block;
-    return block == 1 ? 1e-11 : block == 256 ? 2e-4 : 1e-4;
-}
-
-// Of sets that multiply otherwise. BF16: activations are rounded to it. F16: both are rounded to
-// 16-bit integers, or activations to two numbers of bf16.
-test::ReducedBound reduced_bound_of(DType dtype, double times = 1) {
-    return [=](kernels::cpu::Reduced reduced) {
-        using kernels::cpu::Reduced;
-        double bound = 0;
-        if (dtype == DType::BF16 && reduced >= Reduced::Bf16) bound = 8e-6;
-        if (dtype == DType::F16 && reduced >= Reduced::F16)
-            bound = reduced == Reduced::AllTypes ? 4e-11 : 6e-9;
-        return times * bound;
-    };
-}
 
 constexpr DType matrix_types[] = {
     DType::F32,     DType::F16,    DType::BF16,   DType::Q4_0,    DType::Q4_1,  DType::Q5_0,
@@ -201,80 +183,6 @@ INSTANTIATE_TEST_SUITE_P(Packed, EveryType, testing::ValuesIn(matrix_types),
                          [](const auto& test) { return std::string(gguf::name(test.param)); });
 INSTANTIATE_TEST_SUITE_P(Plain, EveryType, testing::ValuesIn(other_types),
                          [](const auto& test) { return std::string(gguf::name(test.param)); });
-
-TEST(Cpu, ExpertsOfMixedTypes) {
-    struct Types {
-        DType gate, up, down;
-    };
-    // Among them types of one block size of which only one has a kernel of its own.
-    for (Types types : {Types{DType::Q4_K, DType::BF16, DType::Q5_1},
-                        {DType::TQ2_0, DType::Q4_K, DType::Q4_K},
-                        {DType::BF16, DType::F32, DType::F16},
-                        {DType::F32, DType::BF16, DType::BF16},
-                        {DType::F16, DType::F32, DType::BF16},
-                        {DType::F32, DType::F16, DType::F16},
-                        {DType::Q4_K, DType::TQ2_0, DType::TQ1_0}}) {
-        SmallModel model;
-        Axis embd = model.axis("embd", 256), ffn = model.axis("ffn", 256);
-        Axis experts = model.axis("experts", 4), choices = model.axis("choices", 4);
-        Tensor x = model.activation("x", {embd});
-        Tensor scores = softmax(model.activation("scores", {choices}));
-        Tensor ids = top_k(scores, model.axis("used", 3));
-        model.finish(
-            moe_ffn(x, ids, take(scores, ids),
-                    {.gate = model.weight("gate", types.gate, {experts, ffn}, {embd}, 0.06f),
-                     .up = model.weight("up", types.up, {experts, ffn}, {embd}, 0.06f),
-                     .down = model.weight("down", types.down, {experts, embd}, {ffn}, 0.06f)},
-                    "gelu"));
-        expect_close(model, {test::random_step(0, 11), test::random_step(0, 40)}, 1e-3);
-    }
-}
-
-TEST(Cpu, ExpertsWithScales) {
-    for (DType dtype : {DType::F32, DType::Q8_0, DType::NVFP4}) {
-        SmallModel model;
-        Axis embd = model.axis("embd", 128), ffn = model.axis("ffn", 64);
-        Axis experts = model.axis("experts", 5), choices = model.axis("choices", 5);
-        Tensor x = model.activation("x", {embd});
-        Tensor scores = softmax(model.activation("scores", {choices}));
-        Tensor ids = top_k(scores, model.axis("used", 3));
-        auto scales = [&](const char* name) {
-            return model.weight(name, DType::F32, {choices}, {});
-        };
-        graph::Experts all{.gate = model.weight("gate", dtype, {experts, ffn}, {embd}, 0.1f),
-                           .up = model.weight("up", dtype, {experts, ffn}, {embd}, 0.1f),
-                           .down = model.weight("down", dtype, {experts, embd}, {ffn}, 0.1f),
-                           .gate_scale = scales("gate.scale"),
-                           .down_scale = scales("down.scale")};
-        if (dtype != DType::F32) all.up_scale = scales("up.scale");
-        model.finish(moe_ffn(x, ids, take(scores, ids), all, "silu"));
-        expect_close(model,
-                     {test::random_step(0, 1), test::random_step(0, 13), test::random_step(0, 50)},
-                     6 * bound_of(dtype));
-    }
-}
-
-// Whose last products go over the columns in several chunks, adding up.
-TEST(Cpu, ExpertsOfManyColumnsAndTokens) {
-    for (auto [dtype, columns] : {std::pair{DType::F32, 1100}, {DType::F16, 2200}}) {
-        SmallModel model;
-        Axis embd = model.axis("embd", 40), ffn = model.axis("ffn", columns);
-        Axis experts = model.axis("experts", 2), choices = model.axis("choices", 2);
-        Tensor x = model.activation("x", {embd});
-        Tensor scores = softmax(model.activation("scores", {choices}));
-        Tensor ids = top_k(scores, model.axis("used", 2));
-        auto weight = [&, dtype = dtype](const char* name, Axis rows, Axis in_columns) {
-            return model.weight(name, dtype, {experts, rows}, {in_columns}, 0.1f);
-        };
-        model.finish(moe_ffn(x, ids, take(scores, ids),
-                             {.gate = weight("gate", ffn, embd),
-                              .up = weight("up", ffn, embd),
-                              .down = weight("down", embd, ffn)},
-                             "silu"));
-        expect_close(model, {test::random_step(0, 300)}, 6 * bound_of(dtype),
-                     reduced_bound_of(dtype, 6));
-    }
-}
 
 // A value that is no number spoils the results that depend on it, visibly.
 TEST(Cpu, QuantizedActivationsKeepNaN) {
@@ -583,30 +491,6 @@ TEST(Cpu, ShortConv) {
             expect_close(model, steps, 1e-11);
             expect_equal_bits(model, steps);
         }
-}
-
-// Biases, the clamped unit, and a choice among groups.
-TEST(Cpu, ExpertsWithBiases) {
-    for (DType dtype : {DType::F32, DType::MXFP4}) {
-        SmallModel model;
-        Axis embd = model.axis("embd", 64), ffn = model.axis("ffn", 96);
-        Axis experts = model.axis("experts", 8), choices = model.axis("choices", 8);
-        Tensor x = model.activation("x", {embd});
-        Tensor scores = model.activation("scores", {choices});
-        Tensor ids = top_k(scores, model.axis("used", 3), {.count = 4, .kept = 2});
-        Tensor weights = softmax(take(scores, ids));
-        graph::Experts all{.gate = model.weight("gate", dtype, {experts, ffn}, {embd}, 0.3f),
-                           .up = model.weight("up", dtype, {experts, ffn}, {embd}, 0.3f),
-                           .down = model.weight("down", dtype, {experts, embd}, {ffn}, 0.1f),
-                           .gate_bias = model.weight("gate.bias", DType::F32, {experts, ffn}, {}),
-                           .up_bias = model.weight("up.bias", DType::F32, {experts, ffn}, {})};
-        Tensor bias = model.weight("bias", DType::F32, {choices, embd}, {});
-        model.finish(
-            add(moe_ffn(x, ids, weights, all, "clamped_swiglu"), expert_bias(ids, weights, bias)));
-        expect_close(model,
-                     {test::random_step(0, 1), test::random_step(0, 13), test::random_step(0, 50)},
-                     6 * bound_of(dtype));
-    }
 }
 
 TEST(Cpu, TemperedAndPicked) {

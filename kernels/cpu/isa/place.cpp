@@ -1,6 +1,7 @@
 // Tokens in the tiles that products with many tokens read.
 #include "kernels/cpu/isa/kernels.h"
 #include "kernels/cpu/isa/lanes.h"
+#include "kernels/cpu/isa/q16_dots.h"
 #include "kernels/cpu/isa/quantize.h"
 
 namespace tandem::kernels::cpu::TANDEM_ISA {
@@ -45,11 +46,13 @@ inline F join_blocks(F (&rows)[lanes], Join join) {
     return join(even_blocks<1>(joined, joined), odd_blocks<1>(joined, joined));
 }
 
+// The larger magnitude; as an integer, NaN is the largest.
+inline F larger(F a, F b) { return as_float(max(as_int(a), as_int(b))); }
+
 // 256 columns at once, with the scales and codes of BlockScale.
 void place_of_32(const float* x, Q8Tile& tile, int token) {
     F rows[lanes];
     for (F& row : rows) row = zero();
-    auto larger = [](F a, F b) { return as_float(max(as_int(a), as_int(b))); };
     each_vector([&](int row, int at) { rows[row] = larger(rows[row], abs(load_f32(x + at))); });
     const F most = join_blocks(rows, larger);
     alignas(64) float scales[lanes], inverses[lanes], sums[lanes];
@@ -71,6 +74,35 @@ void place_of_32(const float* x, Q8Tile& tile, int token) {
     }
 }
 
+// 256 columns, of which the first `count` have tiles.
+void place_integers(const float* x, int64_t count, Q16Tile* tiles, int token) {
+    F rows[lanes];
+    for (F& row : rows) row = zero();
+    each_vector([&](int row, int at) { rows[row] = larger(rows[row], abs(load_f32(x + at))); });
+    const F most = join_blocks(rows, larger);
+    // Squares of numbers up to 1 are neither too large nor all too small.
+    alignas(64) float units[lanes];
+    store(units, keep_from(most, Q16Scale::least, div(splat(1.0f), most)));
+    for (F& row : rows) row = zero();
+    each_vector([&](int row, int at) {
+        const F of_most = mul(load_f32(x + at), splat(units[row]));
+        rows[row] = fma(of_most, of_most, rows[row]);
+    });
+    const F squares = join_blocks(rows, [](F a, F b) { return add(a, b); });
+    const Q16Scale all(most, mul(most, sqrt(squares)));
+    alignas(64) float scales[lanes], inverses[lanes];
+    store(scales, all.scale);
+    store(inverses, all.inverse);
+    each_vector([&](int row, int at) {
+        if (at >= count) return;
+        Q16Tile& tile = tiles[at / q16_columns];
+        const int n = at % q16_columns / 32;
+        store_halves(&tile.codes[n][token][at % 32],
+                     q16_code(load_f32(x + at), splat(inverses[row])));
+        tile.scales[token][n] = scales[row];
+    });
+}
+
 void clear(Q8Tile& tile, int token) {
     for (auto& codes : tile.codes) std::memset(codes[token], 0, sizeof codes[token]);
     auto zero_out = [&](auto& of) { std::memset(&of[token], 0, sizeof of[token]); };
@@ -79,6 +111,17 @@ void clear(Q8Tile& tile, int token) {
 }
 
 }  // namespace
+
+void place_q16(const float* row, int64_t columns, uint8_t* tiles, int token) {
+    auto* tile = reinterpret_cast<Q16Tile*>(tiles);
+    for (int64_t first = 0; first < columns; first += tile_columns) {
+        const int64_t left = columns - first;
+        float filled_up[tile_columns] = {};
+        const bool whole = row && left >= tile_columns;
+        if (row && !whole) std::memcpy(filled_up, row + first, size_t(left) * sizeof(float));
+        place_integers(whole ? row + first : filled_up, left, tile + first / q16_columns, token);
+    }
+}
 
 void place(const float* row, int64_t columns, int64_t block, uint8_t* tiles, int token) {
     auto* tile = reinterpret_cast<Q8Tile*>(tiles);

@@ -10,24 +10,30 @@
 
 namespace tandem::kernels::cpu::TANDEM_ISA {
 
-// The scale of the codes of a block, in every lane, from the largest magnitude and the length of
-// the block as a vector: codes have 16 bits, and no product of two blocks, nor a part of its sum,
-// is larger than the product of the two lengths (Cauchy and Schwarz), which has 32. What is no
-// number stays: as an integer, it is the larger of the two.
+// The scales of blocks, one in each lane, from the largest magnitude and the length of the block as
+// a vector: codes have 16 bits, and no product of two blocks, nor a part of its sum, is larger than
+// the product of the two lengths (Cauchy and Schwarz), which has 32. No number where the block has
+// one that is not finite.
 struct Q16Scale {
     static constexpr float least = 1e-37f;  // its inverse is a number
     F scale, inverse;
 
-    Q16Scale(F most, F length)
-        : scale(as_float(max(as_int(mul(most, splat(1.0f / largest))),
-                             as_int(abs(mul(length, splat(1.0f / longest))))))),
-          inverse(keep_from(scale, least, div(splat(1.0f), scale))) {}
-    I code(F x) const { return round_to_int(mul(x, inverse)); }
+    Q16Scale(F most, F length) {
+        const F finite = max(mul(most, splat(1.0f / largest)), mul(length, splat(1.0f / longest)));
+        scale = fma(most, zero(), finite);
+        inverse = keep_from(finite, least, div(splat(1.0f), finite));
+    }
 
   private:
     // The root of 2^31 is 46340.9, and rounding makes codes longer by at most sqrt(32) / 2.
     static constexpr float largest = 32766, longest = 46336;
 };
+
+// In the lower half of every lane: the last bit of the sum is worth one.
+[[gnu::always_inline]] inline I q16_code(F x, F inverse) {
+    constexpr float rounds = 3 << 22;
+    return as_int(fma(x, inverse, splat(rounds)));
+}
 
 struct Q16Dots {
     using Tile = Q16Tile;
@@ -40,26 +46,32 @@ struct Q16Dots {
         alignas(64) float scales[columns / 32][lanes];
     };
 
+    // All scales come first: a root and a quotient take long, but need not wait for one another.
     static void unpack(const uint8_t* weights, int64_t width, Panel& panel) {
-        for (int64_t first = 0; first < width; first += 32) {
-            const uint8_t* p = weights + first * bytes * lanes;
-            const int64_t count = width - first < 32 ? width - first : 32;
-            F numbers[32];
+        auto number = [&](int64_t column) {
+            return column < width ? load_f16(weights + column * bytes * lanes) : zero();
+        };
+        const int64_t blocks = (width + 31) / 32;
+        F inverses[columns / 32];
+        for (int64_t n = 0; n < blocks; ++n) {
             I most = splat(0);
-            F squares[4] = {zero(), zero(), zero(), zero()};  // a sum waits for the one before
-            for (int64_t k = 0; k < 32; ++k) {
-                numbers[k] = k < count ? load_f16(p + k * bytes * lanes) : zero();
-                most = max(most, as_int(abs(numbers[k])));
-                squares[k % 4] = fma(numbers[k], numbers[k], squares[k % 4]);
+            F squares[4] = {zero(), zero(), zero(), zero()};
+            for (int k = 0; k < 32; ++k) {
+                const F x = number(n * 32 + k);
+                most = max(most, as_int(abs(x)));
+                squares[k % 4] = fma(x, x, squares[k % 4]);
             }
             const F sum = add(add(squares[0], squares[1]), add(squares[2], squares[3]));
             const Q16Scale of(as_float(most), sqrt(sum));
-            store(panel.scales[first / 32], of.scale);
-            for (int pair = 0; pair < pairs; ++pair) {
-                const I even = of.code(numbers[2 * pair]), odd = of.code(numbers[2 * pair + 1]);
-                store(panel.codes + (first / 2 + pair) * 4 * lanes,
-                      bit_or(bit_and(even, splat(0xffff)), shift_left(odd, 16)));
-            }
+            store(panel.scales[n], of.scale);
+            inverses[n] = of.inverse;
+        }
+        for (int64_t pair = 0; pair < blocks * pairs; ++pair) {
+            const F inverse = inverses[pair / pairs];
+            const I even = q16_code(number(2 * pair), inverse);
+            const I odd = q16_code(number(2 * pair + 1), inverse);
+            store(panel.codes + pair * 4 * lanes,
+                  bit_or(bit_and(even, splat(0xffff)), shift_left(odd, 16)));
         }
     }
 

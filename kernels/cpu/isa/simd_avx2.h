@@ -135,8 +135,10 @@ inline void store_bytes(int8_t* p, I a) {
     _mm_storel_epi64(reinterpret_cast<__m128i*>(p), _mm_packs_epi16(words, words));
 }
 inline void store_halves(int16_t* p, I a) {
-    _mm_storeu_si128(reinterpret_cast<__m128i*>(p),
-                     _mm_packs_epi32(_mm256_castsi256_si128(a), _mm256_extracti128_si256(a, 1)));
+    const I halves = _mm256_srai_epi32(_mm256_slli_epi32(a, 16), 16);
+    _mm_storeu_si128(
+        reinterpret_cast<__m128i*>(p),
+        _mm_packs_epi32(_mm256_castsi256_si128(halves), _mm256_extracti128_si256(halves, 1)));
 }
 inline F keep_from(F a, float limit, F x) {
     return _mm256_and_ps(_mm256_cmp_ps(a, splat(limit), _CMP_GE_OQ), x);

@@ -145,7 +145,7 @@ inline void store_bf16(uint8_t* p, F a) {
 inline void store_bytes(int8_t* p, I a) {
     _mm_storeu_si128(reinterpret_cast<__m128i*>(p), _mm512_cvtepi32_epi8(a));
 }
-// Numbers of at most 16 bits.
+// The lower halves of the lanes.
 inline void store_halves(int16_t* p, I a) {
     _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), _mm512_cvtepi32_epi16(a));
 }
