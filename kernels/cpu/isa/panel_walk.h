@@ -44,8 +44,9 @@ template <int tokens, typename Visit>
 }
 
 // What a chunk of columns that all groups meet before the next are read has of a token, and how
-// much of all tokens fits into a middle cache beside their results.
-inline constexpr int64_t chunk_bytes = 4096, cached_bytes = 1 << 20;
+// much of all tokens passes at a time: reading them from a farther cache costs less than unpacking
+// weights again.
+inline constexpr int64_t chunk_bytes = 4096, passing_bytes = 2 << 20;
 
 // Calls visit(group, token, its results in y) for some groups and all tokens of some tiles.
 template <typename Visit>
@@ -146,16 +147,16 @@ void multiply_chunk(const Product& product, int64_t column, int64_t width, int64
     }
 }
 
-// All of the columns where the tokens fit into the cache, so that weights are read in one stream;
-// else a chunk of them.
+// All of the columns where all tokens pass at a time, so that weights are read in one stream; else
+// a chunk of them.
 template <class Kernel>
 void multiply_panels(const Product& product) {
     constexpr int64_t chunk = chunk_bytes / Kernel::token_bytes;
     const int64_t columns = product.columns, tiles = tiles_of(product.tokens);
     auto bytes = [](int64_t width) { return tile_tokens * width * Kernel::token_bytes; };
-    const bool fits = tiles * bytes(columns) <= cached_bytes;
+    const bool fits = tiles * bytes(columns) <= passing_bytes;
     const int64_t most_width = fits || columns < chunk ? columns : chunk;
-    int64_t most_tiles = cached_bytes / bytes(most_width);
+    int64_t most_tiles = passing_bytes / bytes(most_width);
     if (most_tiles > most_cached_tiles) most_tiles = most_cached_tiles;
     for (int64_t begin = 0; begin < tiles; begin += most_tiles) {
         const int64_t end = begin + most_tiles < tiles ? begin + most_tiles : tiles;
