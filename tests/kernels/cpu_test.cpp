@@ -224,6 +224,20 @@ TEST(Cpu, IntegersOf16BitsKeepWhatIsNoNumber) {
             }
 }
 
+// Columns that a last block lacks are zeros, whatever lay there.
+TEST(Cpu, IntegersOf16BitsFillUpBlocks) {
+    const std::vector<float> x(40, 2.0f);
+    for (const Machine& machine : machines()) {
+        kernels::cpu::Q16Tile tile;
+        std::memset(&tile, 0x55, sizeof tile);
+        kernels::cpu::find_variant(machine.variant)
+            ->isa()
+            .place_q16(x.data(), int64_t(x.size()), reinterpret_cast<uint8_t*>(&tile), 3);
+        for (size_t i = 0; i < 64; ++i)
+            EXPECT_EQ(tile.codes[i / 32][3][i % 32] == 0, i >= x.size()) << machine.variant << i;
+    }
+}
+
 // Sets with matrix units have no other product of 16 bits: there the units must come first.
 TEST(Cpu, MatrixUnitsComeFirst) {
     const auto kernels = kernels::cpu::claims(kernels::cpu::Reduced::AllTypes);

@@ -14,26 +14,6 @@ namespace tandem::kernels::cpu::TANDEM_ISA {
 
 inline constexpr int panel_tokens = 4;  // that meet the groups together
 
-// Sums of products of a panel's quads [first, first + count) with some tokens.
-template <class Type, int count>
-[[gnu::always_inline]] inline void multiply_quads(const Panel (&panels)[panel_groups],
-                                                  int64_t first, const int8_t* tokens,
-                                                  I (&sums)[panel_groups][panel_tokens]) {
-    const uint8_t* codes = opaque(panels[0].codes + first * 4 * lanes);
-#pragma GCC unroll 8
-    for (int j = 0; j < count; ++j) {
-        I rows[panel_groups];
-        for (int g = 0; g < panel_groups; ++g)
-            rows[g] = load(codes + g * sizeof(Panel) + j * 4 * lanes);
-        for (int t = 0; t < panel_tokens; ++t) {
-            const I quad = splat_quad(tokens + 64 * t + 4 * j);
-            for (int g = 0; g < panel_groups; ++g)
-                sums[g][t] = Type::is_signed ? dot_signed(sums[g][t], rows[g], quad)
-                                             : dot(sums[g][t], rows[g], quad);
-        }
-    }
-}
-
 // Of a token's codes, as many as there are scales.
 template <class Type>
 inline const int16_t* sums_of(const Q8Tile& x, int token) {
@@ -96,8 +76,11 @@ inline void multiply_some(const Panel (&panels)[panel_groups], const Q8Tile& x,
         I sums[panel_groups][panel_tokens];
         each_result<panel_tokens>(
             [&](int g, int t) { sums[g][t] = splat(T::zero ? begins[t * T::sums] : 0); });
-        multiply_quads<Type, quads>(panels, n * quads,
-                                    opaque(x.codes[column / 64][first] + column % 64), sums);
+        multiply_words<quads, sizeof(Panel)>(
+            opaque(panels[0].codes + n * quads * 4 * lanes),
+            opaque(x.codes[column / 64][first] + column % 64), sums, [](I sum, I row, I quad) {
+                return Type::is_signed ? dot_signed(sum, row, quad) : dot(sum, row, quad);
+            });
         const Panel* panel = opaque(panels);
 #pragma GCC unroll 8
         for (int g = 0; g < panel_groups; ++g) {

@@ -43,6 +43,22 @@ template <int tokens, typename Visit>
         for (int t = 0; t < tokens; ++t) visit(g, t);
 }
 
+// Adds products of `count` words of 4 bytes of every group's rows, the panels of which lie `apart`,
+// with those of some tokens, which are 64 bytes from one another.
+template <int count, size_t apart, int tokens, typename Dot>
+[[gnu::always_inline]] inline void multiply_words(const uint8_t* rows, const int8_t* x,
+                                                  I (&sums)[panel_groups][tokens], Dot dot_words) {
+#pragma GCC unroll 16
+    for (int j = 0; j < count; ++j) {
+        I row[panel_groups];
+        for (int g = 0; g < panel_groups; ++g) row[g] = load(rows + g * apart + j * 4 * lanes);
+        for (int t = 0; t < tokens; ++t) {
+            const I word = splat_quad(x + 64 * t + 4 * j);
+            for (int g = 0; g < panel_groups; ++g) sums[g][t] = dot_words(sums[g][t], row[g], word);
+        }
+    }
+}
+
 // What a chunk of columns that all groups meet before the next are read has of a token, and how
 // much of all tokens passes at a time: reading them from a farther cache costs less than unpacking
 // weights again.

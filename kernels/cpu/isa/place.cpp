@@ -74,7 +74,7 @@ void place_of_32(const float* x, Q8Tile& tile, int token) {
     }
 }
 
-// 256 columns, of which the first `count` have tiles.
+// 256 columns, of which the first `count` have blocks.
 void place_integers(const float* x, int64_t count, Q16Tile* tiles, int token) {
     F rows[lanes];
     for (F& row : rows) row = zero();
@@ -119,7 +119,8 @@ void place_q16(const float* row, int64_t columns, uint8_t* tiles, int token) {
         float filled_up[tile_columns] = {};
         const bool whole = row && left >= tile_columns;
         if (row && !whole) std::memcpy(filled_up, row + first, size_t(left) * sizeof(float));
-        place_integers(whole ? row + first : filled_up, left, tile + first / q16_columns, token);
+        const int64_t count = (left + 31) / 32 * 32;
+        place_integers(whole ? row + first : filled_up, count, tile + first / q16_columns, token);
     }
 }
 

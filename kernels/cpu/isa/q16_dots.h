@@ -1,6 +1,7 @@
 // Products of F16 with many tokens by dot products of pairs of 16-bit integers, twice as fast as
 // floats. Blocks of 32 weights and of 32 columns of a token have a scale; rounding to their codes
-// takes less from a block than rounding to F16 would.
+// takes less from a block than rounding to F16 would. Where a cut divides a block of columns, its
+// parts round otherwise than the whole, by as little.
 //
 //     panel     pairs of codes [columns / 2][lanes][2], scales [columns / 32][lanes]
 //     tokens    Q16Tiles
@@ -95,17 +96,8 @@ struct Q16Dots {
             const auto* tokens = opaque(reinterpret_cast<const int8_t*>(x.codes[n][first]));
             I sums[panel_groups][some_tokens];
             each_result<some_tokens>([&](int g, int t) { sums[g][t] = splat(0); });
-#pragma GCC unroll 16
-            for (int j = 0; j < pairs; ++j) {
-                I row[panel_groups];
-                for (int g = 0; g < panel_groups; ++g)
-                    row[g] = load(rows + g * sizeof(Panel) + j * 4 * lanes);
-                for (int t = 0; t < some_tokens; ++t) {
-                    const I pair = splat_quad(tokens + 64 * t + 4 * j);
-                    for (int g = 0; g < panel_groups; ++g)
-                        sums[g][t] = dot_pairs(sums[g][t], row[g], pair);
-                }
-            }
+            multiply_words<pairs, sizeof(Panel)>(
+                rows, tokens, sums, [](I sum, I row, I pair) { return dot_pairs(sum, row, pair); });
             const float* token_scales = opaque(x.scales[first] + n);
             each_result<some_tokens>([&](int g, int t) {
                 const F scale =
