@@ -131,17 +131,17 @@ struct Attention {
     float* total = nullptr;       // [queries]
     float* scratch = nullptr;     // attention_scratch() floats, best aligned to 64 bytes
 };
-inline constexpr int attention_queries = 64;      // the most of one call
+inline constexpr int attention_queries = 128;     // the most of one call
 inline constexpr int attention_few_queries = 16;  // up to these, attend_few() is faster
 inline constexpr int attention_part = 256;        // the most positions of attend_few()
-inline constexpr int attention_cells = 64;        // positions that attend_block() takes at once
+inline constexpr int attention_cells = 128;       // positions that attend_block() takes at once
 // `keys` elements of a key, both pairs together, and `values` of a value.
 constexpr int64_t attention_scratch(int64_t keys, int64_t values) {
-    // Rows are filled up to vectors, of at most 16 lanes.
+    // Rows are filled up to vectors, of at most 16 lanes; half as many queries make a tile.
     const int64_t key = keys + 2 * 15, value = values + 15;
     return key * (attention_queries + attention_cells + 16) +
-           value * (attention_queries + attention_cells) +
-           attention_queries * (attention_cells + 4) + 8 * (attention_part + 16);
+           value * (attention_queries + attention_cells) + 8 * attention_cells +
+           2 * (attention_queries + 16) + 8 * (attention_part + 16);
 }
 
 // What parts found for one query, put together: y = sum of out e^(most - largest) over the sum of

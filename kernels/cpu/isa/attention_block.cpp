@@ -143,38 +143,49 @@ inline void add_values(const Scratch& s, int64_t e, const float* factor, int64_t
     if constexpr (Vectors > 1) add_values<Vectors / 2>(s, e, factor, from, to, out);
 }
 
+// What `join` makes of the lanes of each query's vector, in lanes of their order.
+template <typename Join>
+inline F join_queries(const F (&of_query)[tile], Join join) {
+    F rows[lanes];
+    for (int i = 0; i < lanes; ++i) rows[i] = of_query[i % tile];
+    return join_rows(rows, join);
+}
+
 // Scores of cells [from, to) of the queries become weights. `factor` is what they counted so far,
 // from the old maximum, is to be multiplied with.
 void weigh(const Attention& a, const Scratch& s, int64_t at, int64_t position, int64_t count,
            int64_t from, int64_t to, float (&factor)[lanes]) {
-    float best[lanes] = {}, base[lanes], sums[lanes] = {};
+    F largest[tile], all[tile];
     for (int i = 0; i < tile; ++i) {
         float* scores = s.weights + i * cells;
         const Seen seen = at + i < a.queries ? seen_by(a, at + i, position, count) : Seen{};
         for (int64_t c = from; c < seen.from; ++c) scores[c] = unseen;
         for (int64_t c = seen.to; c < to; ++c) scores[c] = unseen;
-        F largest = splat(unseen);
-        for (int64_t c = from; c < to; c += lanes) largest = max(largest, load_f32(scores + c));
-        best[i] = first_lane(spread_largest(largest));
+        largest[i] = splat(unseen);
+        for (int64_t c = from; c < to; c += lanes)
+            largest[i] = max(largest[i], load_f32(scores + c));
     }
-    const F old = load_f32(s.most + at), most = max(old, load_f32(best));
+    const F old = load_f32(s.most + at);
+    const F most = max(old, join_queries(largest, [](F x, F y) { return max(x, y); }));
+    const F change = weight_of(base_of(old), base_of(most));
+    float base[lanes];
     store(base, base_of(most));
-    store(factor, weight_of(base_of(old), base_of(most)));
     for (int i = 0; i < tile; ++i) {
         float* scores = s.weights + i * cells;
-        F all = zero();
+        all[i] = zero();
         for (int64_t c = from; c < to; c += lanes) {
             F weight = weight_of(load_f32(scores + c), splat(base[i]));
             store(scores + c, weight);
-            all = add(all, weight);
+            all[i] = add(all[i], weight);
         }
-        sums[i] = sum(all);
     }
-    const F total = fma(load_f32(s.total + at), load_f32(factor), load_f32(sums));
-    store(best, most);
-    store(sums, total);
-    std::memcpy(s.most + at, best, tile * sizeof(float));
-    std::memcpy(s.total + at, sums, tile * sizeof(float));
+    const F sums = join_queries(all, [](F x, F y) { return add(x, y); });
+    float mosts[lanes], totals[lanes];
+    store(factor, change);
+    store(mosts, most);
+    store(totals, fma(load_f32(s.total + at), change, sums));
+    std::memcpy(s.most + at, mosts, tile * sizeof(float));
+    std::memcpy(s.total + at, totals, tile * sizeof(float));
 }
 
 // Queries [at, at + tile) with the block of `count` positions; the last ones may not exist.
