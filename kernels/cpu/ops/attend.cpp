@@ -186,15 +186,16 @@ struct Attend {
         return out.row(token * kv_heads * q_per_kv + query_of(block, i));
     }
 
-    // Blocks of which none is in parts.
+    // Blocks of which none is in parts, the last ones first: the first of a head see little, so
+    // that members end together.
     void deal_blocks(const Worker& worker) const {
         int64_t blocks = 0;
         each_block([&](const Block&) { ++blocks; });
         worker.deal(blocks, 1, [&](const Worker& member, int64_t first, int64_t last) {
-            int64_t number = 0;
+            int64_t number = blocks;
             each_block([&](const Block& block) {
+                --number;
                 if (number >= first && number < last) read_piece(block, block, 0, member);
-                ++number;
             });
         });
     }
