@@ -47,16 +47,22 @@ struct Q16Dots {
         alignas(64) float scales[columns / 32][lanes];
     };
 
-    // All scales come first: a root and a quotient take long, but need not wait for one another.
     static void unpack(const uint8_t* weights, int64_t width, Panel& panel) {
-        auto number = [&](int64_t column) {
-            return column < width ? load_f16(weights + column * bytes * lanes) : zero();
-        };
+        auto load = [&](int64_t column) { return load_f16(weights + column * bytes * lanes); };
+        if (width == columns) return encode(columns, load, panel);
+        encode(
+            width, [&](int64_t column) { return column < width ? load(column) : zero(); }, panel);
+    }
+
+    // All scales come first: a root and a quotient take long, but need not wait for one another.
+    template <typename Number>
+    [[gnu::always_inline]] static void encode(int64_t width, Number number, Panel& panel) {
         const int64_t blocks = (width + 31) / 32;
         F inverses[columns / 32];
         for (int64_t n = 0; n < blocks; ++n) {
             I most = splat(0);
             F squares[4] = {zero(), zero(), zero(), zero()};
+#pragma GCC unroll 32
             for (int k = 0; k < 32; ++k) {
                 const F x = number(n * 32 + k);
                 most = max(most, as_int(abs(x)));
@@ -67,13 +73,14 @@ struct Q16Dots {
             store(panel.scales[n], of.scale);
             inverses[n] = of.inverse;
         }
-        for (int64_t pair = 0; pair < blocks * pairs; ++pair) {
-            const F inverse = inverses[pair / pairs];
-            const I even = q16_code(number(2 * pair), inverse);
-            const I odd = q16_code(number(2 * pair + 1), inverse);
-            store(panel.codes + pair * 4 * lanes,
-                  bit_or(bit_and(even, splat(0xffff)), shift_left(odd, 16)));
-        }
+        for (int64_t n = 0; n < blocks; ++n)
+#pragma GCC unroll 16
+            for (int64_t pair = n * pairs; pair < (n + 1) * pairs; ++pair) {
+                const I even = q16_code(number(2 * pair), inverses[n]);
+                const I odd = q16_code(number(2 * pair + 1), inverses[n]);
+                store(panel.codes + pair * 4 * lanes,
+                      bit_or(bit_and(even, splat(0xffff)), shift_left(odd, 16)));
+            }
     }
 
     static void multiply(const Panel (&panels)[panel_groups], const Q16Tile& x, const Q16Tile& next,
