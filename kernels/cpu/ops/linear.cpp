@@ -103,11 +103,13 @@ Task run_pieces(std::vector<Piece> pieces, const Site& site) {
     int64_t steps = 0;
     for (const Piece& piece : pieces) steps += piece.steps();
     return [pieces = std::move(pieces), steps, inputs = &site.inputs()](const Worker& worker) {
-        worker.deal(steps, 2, [&](const Worker& member, int64_t first, int64_t last) {
+        // A step of many tokens is long, so that members would wait for who has two.
+        const int64_t tokens = live_count(pieces[0].x, *inputs), grain = tokens > 128 ? 1 : 2;
+        worker.deal(steps, grain, [&](const Worker& member, int64_t first, int64_t last) {
             int64_t begin = 0;
             for (const Piece& piece : pieces) {
                 Product product = piece.product;
-                product.tokens = live_count(piece.x, *inputs);
+                product.tokens = tokens;
                 product.first_group = std::max<int64_t>(0, first - begin) * piece.step;
                 product.last_group = std::min(piece.groups, (last - begin) * piece.step);
                 begin += piece.steps();
