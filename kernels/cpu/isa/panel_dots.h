@@ -54,7 +54,8 @@ template <class Type>
 // [tokens][scales of the panels' columns]: what sums of products begin with.
 template <class Type>
 inline void multiply_some(const Panel (&panels)[panel_groups], const Q8Tile& x,
-                          const int32_t* offsets, int first, int64_t columns, float* y) {
+                          const int32_t* offsets, Ahead& ahead, int first, int64_t columns,
+                          float* y) {
     using T = PanelTraits<Type>;
     using S = typename Type::Scales;
     constexpr bool wide = Type::block == 256, integers = T::in_16_bits();
@@ -69,6 +70,7 @@ inline void multiply_some(const Panel (&panels)[panel_groups], const Q8Tile& x,
     });
     for (int64_t n = 0; n < columns / 32 * S::count; ++n) {
         const int64_t column = n * 4 * quads;
+        if (n % S::count == 0) ahead.ask();
         const int32_t* begins = opaque(offsets + first * T::sums + n);
         const float* token_scales = opaque(x.scales32[first] + n);
         const float* real_sums = opaque(x.real_sums32[first] + n);
@@ -124,7 +126,7 @@ inline void multiply_some(const Panel (&panels)[panel_groups], const Q8Tile& x,
 // cache.
 template <class Type>
 inline void multiply_tile(const Panel (&panels)[panel_groups], const Q8Tile& x, const Q8Tile& next,
-                          int64_t columns, int64_t tokens, float* y) {
+                          Ahead& ahead, int64_t columns, int64_t tokens, float* y) {
     using T = PanelTraits<Type>;
     alignas(64) int32_t offsets[tile_tokens * T::sums];
     if constexpr (T::zero != 0)
@@ -133,7 +135,7 @@ inline void multiply_tile(const Panel (&panels)[panel_groups], const Q8Tile& x, 
                 offsets[t * T::sums + n] = -T::zero * sums_of<Type>(x, t)[n];
     for (int first = 0; first < tokens; first += panel_tokens) {
         prefetch_tokens<Type>(next, first);
-        multiply_some<Type>(panels, x, offsets, first, columns, y);
+        multiply_some<Type>(panels, x, offsets, ahead, first, columns, y);
     }
 }
 
@@ -144,13 +146,14 @@ struct QuadDots {
     using Tile = Q8Tile;
     static constexpr int64_t columns = panel_columns, token_bytes = 1;
     static constexpr int64_t block = Type::block, bytes = Type::bytes;
+    static constexpr int64_t asks = tile_tokens / panel_tokens * columns / 32;
 
     static void unpack(const uint8_t* weights, int64_t width, Panel& panel) {
         unpack_group<Type>(weights, width, panel);
     }
     static void multiply(const Panel (&panels)[panel_groups], const Q8Tile& x, const Q8Tile& next,
-                         int64_t width, int64_t tokens, float* y) {
-        multiply_tile<Type>(panels, x, next, width, tokens, y);
+                         Ahead& ahead, int64_t width, int64_t tokens, float* y) {
+        multiply_tile<Type>(panels, x, next, ahead, width, tokens, y);
     }
 };
 

@@ -10,9 +10,10 @@
 //     token_bytes    of one element of a token
 //     block, bytes   elements of a block of packed weights, and bytes of one row's block
 //     unpack(weights, width, panel)
-//     multiply(panels, tile, next, width, tokens, y)   adds the products of some groups with the
-//                    first tokens of a tile to y, f32 [groups][16 tokens][lanes], and asks for the
-//                    next tile on the way
+//     multiply(panels, tile, next, ahead, width, tokens, y)   adds the products of some groups
+//                    with the first tokens of a tile to y, f32 [groups][16 tokens][lanes], and asks
+//                    for the next tile and for what is ahead on the way
+//     asks           of what is ahead, while a tile passes
 #pragma once
 
 #include <cstring>
@@ -86,22 +87,45 @@ inline const Kernel::Tile& tile_at(const Product& product, int64_t tile, int64_t
 // need not be fetched.
 inline constexpr int64_t nontemporal_bytes = 2 << 20;
 inline bool passes_caches(const Product& product) {
-    return lanes * sizeof(float) == 64 && !product.weights &&
-           product.tokens * product.rows * 4 >= nontemporal_bytes;
+    return lanes * sizeof(float) == 64 && !product.weights && !product.y_rows &&
+           product.tokens * product.rows * 4 >= nontemporal_bytes &&
+           product.y_stride % lanes == 0 && reinterpret_cast<uintptr_t>(product.y) % 64 == 0;
 }
-inline void put_past_caches(const Product& product, int64_t group, int64_t token, F result) {
-    const ResultRows rows = ResultRows::of(product, group, token);
-    if (rows.count == lanes && reinterpret_cast<uintptr_t>(rows.y) % 64 == 0)
-        store_nontemporal(rows.y, result);
-    else
-        put<1>(product, group, token, {result});
+// Of some tokens, for groups whose rows all exist.
+inline void put_past_caches(const Product& product, int64_t group, int64_t token, int64_t tokens,
+                            const float* tile) {
+    float* y = product.y + token * product.y_stride + group * lanes;
+    for (int64_t t = 0; t < tokens; ++t, y += product.y_stride)
+        for (int64_t g = 0; g < panel_groups; ++g)
+            store_nontemporal(y + g * lanes, load_f32(tile + g * results + t * lanes));
 }
 
-// Asks for one of the parts of some bytes.
-inline void prefetch_part(const uint8_t* bytes, int64_t count, int64_t part, int64_t parts) {
-    const int64_t lines = count / 64, last = lines * (part + 1) / parts;
-    for (int64_t line = lines * part / parts; line < last; ++line) prefetch_far(bytes + 64 * line);
-}
+// Packed panels that memory is asked for while tokens pass those before. A few lines at a time:
+// many would keep the tokens waiting that come from nearer caches.
+class Ahead {
+  public:
+    // Panels of `bytes`, `stride` from one another, in so many calls of ask().
+    Ahead(const uint8_t* panels, int64_t bytes, int64_t stride, int64_t asks)
+        : at_(panels),
+          end_(panels + bytes),
+          bytes_(bytes),
+          to_next_(stride - bytes),
+          step_((bytes / 64 * panel_groups + asks - 1) / asks) {}
+
+    [[gnu::always_inline]] void ask() {
+        if (left_ == 0) return;
+        for (int64_t i = 0; i < step_; ++i, at_ += 64) prefetch_near(at_);
+        if (at_ < end_) return;
+        at_ = end_ + to_next_;
+        end_ = at_ + bytes_;
+        --left_;
+    }
+
+  private:
+    const uint8_t *at_, *end_;
+    int64_t bytes_, to_next_, step_;  // lines of a call
+    int left_ = panel_groups;
+};
 
 // Rows of results lie far apart: those of the next groups are asked for, too.
 inline void prefetch_results(const Product& product, int64_t group, int64_t token) {
@@ -122,10 +146,12 @@ void multiply_chunk(const Product& product, int64_t column, int64_t width, int64
     auto& panels = *reinterpret_cast<typename Kernel::Panel(*)[panel_groups]>(product.scratch);
     static_assert(sizeof panels + most_cached_tiles * most_results * 4 <= product_scratch);
     float* const y = reinterpret_cast<float*>(product.scratch + sizeof panels);
-    const bool past_caches = width == columns && passes_caches(product);
+    const bool results_pass = width == columns && passes_caches(product);
     for (int64_t group = product.first_group; group < product.last_group; group += panel_groups) {
         const int64_t left_groups = product.last_group - group;
         const int64_t groups = left_groups < panel_groups ? left_groups : panel_groups;
+        const bool past_caches = results_pass && (group + panel_groups) * lanes <= product.rows &&
+                                 groups == panel_groups;
         for (int64_t g = groups; g < panel_groups; ++g) panels[g] = {};
         std::memset(y, 0, size_t((end - begin) * most_results * 4));
         if (column > 0 && !product.weights)  // goes on where the columns before ended
@@ -138,26 +164,27 @@ void multiply_chunk(const Product& product, int64_t column, int64_t width, int64
             const int64_t after = left > Kernel::columns ? first + Kernel::columns : column;
             for (int64_t g = 0; g < groups; ++g)
                 Kernel::unpack(packed(group + g, first), panel_width, panels[g]);
+            Ahead ahead(packed(after > first ? group : group + panel_groups, after),
+                        Kernel::columns / Kernel::block * block_bytes, group_bytes,
+                        (end - begin) * Kernel::asks);
             for (int64_t tile = begin; tile < end; ++tile) {
-                const int64_t tokens = product.tokens - tile * tile_tokens;
+                const int64_t left_tokens = product.tokens - tile * tile_tokens;
+                const int64_t tokens = left_tokens < tile_tokens ? left_tokens : tile_tokens;
                 float* const tile_results = y + (tile - begin) * most_results;
                 const auto& next = tile + 1 < end ? tile_at<Kernel>(product, tile + 1, first)
                                                   : tile_at<Kernel>(product, begin, after);
-                for (int64_t g = 0; g < panel_groups; ++g)
-                    prefetch_part(packed((after > first ? group : group + panel_groups) + g, after),
-                                  Kernel::columns / Kernel::block * block_bytes, tile - begin,
-                                  end - begin);
-                Kernel::multiply(panels, tile_at<Kernel>(product, tile, first), next, panel_width,
-                                 tokens < tile_tokens ? tokens : tile_tokens, tile_results);
-                if (left <= Kernel::columns)
-                    each_row(product, groups, tile, tile + 1, tile_results,
-                             [&](int64_t g, int64_t token, float* from) {
-                                 if (past_caches)
-                                     return put_past_caches(product, group + g, token,
-                                                            load_f32(from));
-                                 put<1>(product, group + g, token, {load_f32(from)});
-                                 prefetch_results(product, group + panel_groups + g, token);
-                             });
+                Kernel::multiply(panels, tile_at<Kernel>(product, tile, first), next, ahead,
+                                 panel_width, tokens, tile_results);
+                if (left > Kernel::columns) continue;
+                if (past_caches) {
+                    put_past_caches(product, group, tile * tile_tokens, tokens, tile_results);
+                    continue;
+                }
+                each_row(product, groups, tile, tile + 1, tile_results,
+                         [&](int64_t g, int64_t token, float* from) {
+                             put<1>(product, group + g, token, {load_f32(from)});
+                             prefetch_results(product, group + panel_groups + g, token);
+                         });
             }
         }
     }

@@ -41,6 +41,7 @@ struct Q16Dots {
     static constexpr int64_t columns = q16_columns, token_bytes = 2;
     static constexpr int64_t block = 1, bytes = 2;
     static constexpr int some_tokens = 4, pairs = 16;  // of a block
+    static constexpr int64_t asks = tile_tokens / some_tokens * columns / 32;
 
     struct Panel {
         alignas(64) uint8_t codes[columns * 2 * lanes];
@@ -84,21 +85,22 @@ struct Q16Dots {
     }
 
     static void multiply(const Panel (&panels)[panel_groups], const Q16Tile& x, const Q16Tile& next,
-                         int64_t width, int64_t tokens, float* y) {
+                         Ahead& ahead, int64_t width, int64_t tokens, float* y) {
         for (int first = 0; first < tokens; first += some_tokens) {
             for (const auto& codes : next.codes)
                 for (int t = 0; t < some_tokens; ++t)
                     prefetch_near(reinterpret_cast<const uint8_t*>(codes[first + t]));
             prefetch_near(reinterpret_cast<const uint8_t*>(next.scales[first]));
-            multiply_some(panels, x, first, width, y + first * lanes);
+            multiply_some(panels, x, ahead, first, width, y + first * lanes);
         }
     }
 
-    static void multiply_some(const Panel (&panels)[panel_groups], const Q16Tile& x, int first,
-                              int64_t width, float* y) {
+    static void multiply_some(const Panel (&panels)[panel_groups], const Q16Tile& x, Ahead& ahead,
+                              int first, int64_t width, float* y) {
         F totals[panel_groups][some_tokens];
         each_result<some_tokens>([&](int g, int t) { totals[g][t] = zero(); });
         for (int64_t n = 0; n * 32 < width; ++n) {
+            ahead.ask();
             const uint8_t* rows = opaque(panels[0].codes + n * pairs * 4 * lanes);
             const auto* tokens = opaque(reinterpret_cast<const int8_t*>(x.codes[n][first]));
             I sums[panel_groups][some_tokens];

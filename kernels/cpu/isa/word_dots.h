@@ -30,28 +30,30 @@ struct WordDots {
     };
     static constexpr int64_t columns = words * Type::in_word, token_bytes = 4 / Type::in_word;
     static constexpr int64_t block = Type::block, bytes = Type::bytes;
+    static constexpr int64_t asks = tile_tokens / some_tokens * words / line;
 
     static void unpack(const uint8_t* weights, int64_t width, Panel& panel) {
         Type::unpack(weights, width, panel.words);
     }
 
     static void multiply(const Panel (&panels)[panel_groups], const Tile& x, const Tile& next,
-                         int64_t width, int64_t tokens, float* y) {
+                         Ahead& ahead, int64_t width, int64_t tokens, float* y) {
         const int64_t count = (width + Type::in_word - 1) / Type::in_word;
         for (int first = 0; first < tokens; first += some_tokens) {
             for (const auto& lines : next.lines)
                 for (int t = 0; t < some_tokens; ++t)
                     prefetch_near(reinterpret_cast<const uint8_t*>(lines[first + t]));
-            multiply_some(panels, x, first, count, y + first * lanes);
+            multiply_some(panels, x, ahead, first, count, y + first * lanes);
         }
     }
 
     // The sums of a panel begin at zero, so that rounding does not add up over all columns.
-    static void multiply_some(const Panel (&panels)[panel_groups], const Tile& x, int first,
-                              int64_t count, float* y) {
+    static void multiply_some(const Panel (&panels)[panel_groups], const Tile& x, Ahead& ahead,
+                              int first, int64_t count, float* y) {
         F sums[panel_groups][some_tokens];
         each_result<some_tokens>([&](int g, int t) { sums[g][t] = zero(); });
         for (int64_t at = 0; at < count; at += line) {
+            ahead.ask();
             const uint8_t* rows = panels[0].words + at * 4 * lanes;
             const int8_t* words = x.lines[at / line][first];
             const int64_t left = count - at;
