@@ -2,7 +2,8 @@
 #include "graph/rope.h"
 
 #include <algorithm>
-#include <cmath>
+#include <complex>
+#include <memory>
 
 #include "kernels/cpu/rows.h"
 #include "kernels/cpu/site.h"
@@ -42,6 +43,8 @@ size_t claim(std::span<const Operation> ahead) {
 template <bool halves>
 void turn(int dims, const float* cosines, const float* sines, const float* x, float* y) {
     const int pairs = dims / 2, apart = halves ? pairs : 1, step = halves ? 1 : 2;
+    // x may be y, but what one pair reads no other writes.
+#pragma GCC ivdep
     for (int i = 0; i < pairs; ++i) {
         const float first = x[i * step], second = x[i * step + apart];
         y[i * step] = first * cosines[i] - second * sines[i];
@@ -51,6 +54,52 @@ void turn(int dims, const float* cosines, const float* sines, const float* x, fl
 
 struct Turned {
     Rows from, to;
+};
+
+// cos and sin of the angles of any position: those of a multiple of `span` are turned on by one of
+// `span` steps, which are known beforehand.
+class Turns {
+  public:
+    explicit Turns(std::vector<double> angles, double magnitude)
+        : angles_(std::move(angles)), magnitude_(magnitude) {
+        for (int64_t step = 0; step < span; ++step)
+            for (double angle : angles_) steps_.push_back(std::polar(1.0, double(step) * angle));
+    }
+
+    int64_t count() const { return int64_t(angles_.size()); }
+
+    // One member's.
+    class Cursor {
+      public:
+        explicit Cursor(const Turns& turns) : turns_(turns), base_(turns.angles_.size()) {}
+
+        void at(int64_t position, float* cosines, float* sines) {
+            const int64_t begin = position / span * span;
+            if (begin != begin_)
+                for (size_t i = 0; i < base_.size(); ++i)
+                    base_[i] =
+                        turns_.magnitude_ * std::polar(1.0, double(begin) * turns_.angles_[i]);
+            begin_ = begin;
+            const auto* step = &turns_.steps_[size_t(position - begin) * base_.size()];
+            for (size_t i = 0; i < base_.size(); ++i) {
+                const double c = base_[i].real(), s = base_[i].imag();
+                cosines[i] = float(c * step[i].real() - s * step[i].imag());
+                sines[i] = float(c * step[i].imag() + s * step[i].real());
+            }
+        }
+
+      private:
+        const Turns& turns_;
+        std::vector<std::complex<double>> base_;
+        int64_t begin_ = -1;
+    };
+
+  private:
+    static constexpr int64_t span = tile_tokens;
+
+    std::vector<double> angles_;
+    double magnitude_;
+    std::vector<std::complex<double>> steps_;  // [span][angles]
 };
 
 Task bind(const Launch& launch, const Site& site) {
@@ -64,19 +113,16 @@ Task bind(const Launch& launch, const Site& site) {
                        *as_rows(site.view(operation.output), 1)});
     std::vector<float> factors;
     if (factor_view) factors = graph::load(factor_view);
-    std::vector<double> angles = rope_angles(rope, factors);
+    const auto turns = std::make_shared<Turns>(rope_angles(rope, factors), rope.magnitude);
     auto* pairs = rope.halves ? turn<true> : turn<false>;
     return [=](const Worker& worker) {
-        float* cosines = worker.scratch(2 * int64_t(angles.size()));
-        float* sines = cosines + angles.size();
+        float* cosines = worker.scratch(2 * turns->count());
+        float* sines = cosines + turns->count();
+        Turns::Cursor turn(*turns);
         int64_t first, last;
         worker.share_rows(live_count(x, site.inputs()), 1, first, last);
         for (int64_t t = first; t < last; ++t) {
-            double position = reinterpret_cast<const int32_t*>(positions.data)[t];
-            for (size_t i = 0; i < angles.size(); ++i) {
-                cosines[i] = float(rope.magnitude * std::cos(position * angles[i]));
-                sines[i] = float(rope.magnitude * std::sin(position * angles[i]));
-            }
+            turn.at(reinterpret_cast<const int32_t*>(positions.data)[t], cosines, sines);
             for (const auto& [from, to] : all)
                 for (int64_t r = t * from.per_live; r < (t + 1) * from.per_live; ++r) {
                     pairs(rope.dims, cosines, sines, from.row(r), to.row(r));
