@@ -78,6 +78,9 @@ struct Product {
     const uint8_t* matrix = nullptr;
     int64_t rows = 0, columns = 0;
     int64_t first_group = 0, last_group = 0;
+    // The groups of a like matrix that come next, which products of tiles ask for at the end; null:
+    // those behind.
+    const uint8_t* then = nullptr;
     const uint8_t* x = nullptr;  // f32 rows or Q8Rows; tiles of 16 tokens
     int64_t x_stride = 0;        // bytes, of a row or of a tile
     int64_t tokens = 0;

@@ -24,6 +24,11 @@ int64_t HeldMatrix::matrix_bytes() const {
                   : rows * gguf::row_bytes(dtype, columns);
 }
 
+const uint8_t* HeldMatrix::group(int64_t matrix, int64_t number) const {
+    return reinterpret_cast<const uint8_t*>(data) + matrix * matrix_bytes() +
+           number * group_bytes(dtype, lanes, columns);
+}
+
 void HeldMatrix::row(int64_t matrix, int64_t row, float* values, const Worker& worker) const {
     const std::byte* base = data + matrix * matrix_bytes();
     int64_t bytes = gguf::row_bytes(dtype, columns);

@@ -15,6 +15,8 @@ struct HeldMatrix {
 
     int64_t groups() const { return (rows + lanes - 1) / lanes; }
     int64_t matrix_bytes() const;
+    // Of a packed matrix.
+    const uint8_t* group(int64_t matrix, int64_t number) const;
     // Row `row` of matrix `matrix` as f32. Uses the member's scratch for unpacking.
     void row(int64_t matrix, int64_t row, float* values, const Worker& worker) const;
 };

@@ -87,17 +87,34 @@ inline const Kernel::Tile& tile_at(const Product& product, int64_t tile, int64_t
 // need not be fetched.
 inline constexpr int64_t nontemporal_bytes = 2 << 20;
 inline bool passes_caches(const Product& product) {
-    return lanes * sizeof(float) == 64 && !product.weights && !product.y_rows &&
+    return lanes * sizeof(float) == 64 && !product.weights &&
            product.tokens * product.rows * 4 >= nontemporal_bytes &&
            product.y_stride % lanes == 0 && reinterpret_cast<uintptr_t>(product.y) % 64 == 0;
 }
-// Of some tokens, for groups whose rows all exist.
-inline void put_past_caches(const Product& product, int64_t group, int64_t token, int64_t tokens,
-                            const float* tile) {
-    float* y = product.y + token * product.y_stride + group * lanes;
-    for (int64_t t = 0; t < tokens; ++t, y += product.y_stride)
-        for (int64_t g = 0; g < panel_groups; ++g)
-            store_nontemporal(y + g * lanes, load_f32(tile + g * results + t * lanes));
+
+// Puts results of some tokens of a tile, from `first` on. Where rows of all groups exist, nothing
+// is looked up for each; rows lie far apart, so that those of the next groups are asked for.
+inline void put_tokens(const Product& product, int64_t group, int64_t groups, int64_t first,
+                       int64_t tokens, bool past_caches, const float* tile) {
+    const bool whole = groups == panel_groups && (group + groups) * lanes <= product.rows;
+    for (int64_t token = first; token < first + tokens; ++token, tile += lanes) {
+        if (!whole) {
+            for (int64_t g = 0; g < groups; ++g)
+                put<1>(product, group + g, token, {load_f32(tile + g * results)});
+            continue;
+        }
+        float* y = ResultRows::of(product, group, token).y;
+        const float weight = product.weights ? product.weights[token] : 0;
+        for (int64_t g = 0; g < panel_groups; ++g, y += lanes) {
+            const F result = load_f32(tile + g * results);
+            if (past_caches) {
+                store_nontemporal(y, result);
+                continue;
+            }
+            store(y, product.weights ? fma(result, splat(weight), load_f32(y)) : result);
+            prefetch_far(reinterpret_cast<const uint8_t*>(y + panel_groups * lanes));
+        }
+    }
 }
 
 // Packed panels that memory is asked for while tokens pass those before. A few lines at a time:
@@ -127,12 +144,6 @@ class Ahead {
     int left_ = panel_groups;
 };
 
-// Rows of results lie far apart: those of the next groups are asked for, too.
-inline void prefetch_results(const Product& product, int64_t group, int64_t token) {
-    const ResultRows rows = ResultRows::of(product, group, token);
-    if (rows.count > 0) prefetch_far(reinterpret_cast<const uint8_t*>(rows.y));
-}
-
 // Products of some tiles with all groups, of `width` columns from `column` on.
 template <class Kernel>
 void multiply_chunk(const Product& product, int64_t column, int64_t width, int64_t begin,
@@ -146,12 +157,14 @@ void multiply_chunk(const Product& product, int64_t column, int64_t width, int64
     auto& panels = *reinterpret_cast<typename Kernel::Panel(*)[panel_groups]>(product.scratch);
     static_assert(sizeof panels + most_cached_tiles * most_results * 4 <= product_scratch);
     float* const y = reinterpret_cast<float*>(product.scratch + sizeof panels);
-    const bool results_pass = width == columns && passes_caches(product);
+    const bool past_caches = width == columns && passes_caches(product);
     for (int64_t group = product.first_group; group < product.last_group; group += panel_groups) {
         const int64_t left_groups = product.last_group - group;
         const int64_t groups = left_groups < panel_groups ? left_groups : panel_groups;
-        const bool past_caches = results_pass && (group + panel_groups) * lanes <= product.rows &&
-                                 groups == panel_groups;
+        const int64_t next_group = group + panel_groups;
+        const uint8_t* following = next_group < product.last_group || !product.then
+                                       ? packed(next_group, column)
+                                       : product.then;
         for (int64_t g = groups; g < panel_groups; ++g) panels[g] = {};
         std::memset(y, 0, size_t((end - begin) * most_results * 4));
         if (column > 0 && !product.weights)  // goes on where the columns before ended
@@ -164,7 +177,7 @@ void multiply_chunk(const Product& product, int64_t column, int64_t width, int64
             const int64_t after = left > Kernel::columns ? first + Kernel::columns : column;
             for (int64_t g = 0; g < groups; ++g)
                 Kernel::unpack(packed(group + g, first), panel_width, panels[g]);
-            Ahead ahead(packed(after > first ? group : group + panel_groups, after),
+            Ahead ahead(after > first ? packed(group, after) : following,
                         Kernel::columns / Kernel::block * block_bytes, group_bytes,
                         (end - begin) * Kernel::asks);
             for (int64_t tile = begin; tile < end; ++tile) {
@@ -175,16 +188,9 @@ void multiply_chunk(const Product& product, int64_t column, int64_t width, int64
                                                   : tile_at<Kernel>(product, begin, after);
                 Kernel::multiply(panels, tile_at<Kernel>(product, tile, first), next, ahead,
                                  panel_width, tokens, tile_results);
-                if (left > Kernel::columns) continue;
-                if (past_caches) {
-                    put_past_caches(product, group, tile * tile_tokens, tokens, tile_results);
-                    continue;
-                }
-                each_row(product, groups, tile, tile + 1, tile_results,
-                         [&](int64_t g, int64_t token, float* from) {
-                             put<1>(product, group + g, token, {load_f32(from)});
-                             prefetch_results(product, group + panel_groups + g, token);
-                         });
+                if (left <= Kernel::columns)
+                    put_tokens(product, group, groups, tile * tile_tokens, tokens, past_caches,
+                               tile_results);
             }
         }
     }

@@ -133,9 +133,13 @@ struct MoeFfn {
         worker.barrier->wait();
         deal_experts(gate, worker, [&](const Worker& member, int64_t expert, Groups groups) {
             hidden_product(gate, room.gate_x, room.gate_tiles, room.hidden_gate, expert, groups,
-                           member);
+                           groups_of(up, expert, groups.first), member);
+            const bool ends = groups.last == gate.groups();
             hidden_product(up, one ? room.gate_x : room.up_x, one ? room.gate_tiles : room.up_tiles,
-                           room.hidden_up, expert, groups, member);
+                           room.hidden_up, expert, groups,
+                           ends ? groups_of(gate, next_expert(expert), 0)
+                                : groups_of(gate, expert, groups.last),
+                           member);
         });
         worker.barrier->wait();
         activate(worker);
@@ -181,6 +185,17 @@ struct MoeFfn {
             at<int32_t>(room.expert)[to] = int32_t(expert(i));
             if (down_scale) weight[to] *= down_scale[first_expert + expert(i)];
         }
+    }
+
+    // The one after `expert` that has choices; at the end the last.
+    int64_t next_expert(int64_t expert) const {
+        int64_t next = expert + 1;
+        while (next < room.experts && choices_of(next) == 0) ++next;
+        return next < room.experts ? next : expert;
+    }
+    // Those from the group `first` on, for products to ask for; null: none.
+    static const uint8_t* groups_of(const HeldMatrix& matrix, int64_t expert, int64_t first) {
+        return matrix.packed ? matrix.group(expert, first) : nullptr;
     }
 
     template <typename Each>
@@ -257,11 +272,13 @@ struct MoeFfn {
 
     // gate or up.
     void hidden_product(const HeldMatrix& matrix, int64_t form, int64_t tiles, int64_t to,
-                        int64_t expert, Groups groups, const Worker& worker) const {
+                        int64_t expert, Groups groups, const uint8_t* then,
+                        const Worker& worker) const {
         int64_t first = at<const int32_t>(room.offset)[expert], block = block_read_by(matrix);
         multiply_choices(
             matrix, tiles, expert, groups,
-            {.x = block ? at<const uint8_t>(form) : reinterpret_cast<const uint8_t*>(x.data),
+            {.then = then,
+             .x = block ? at<const uint8_t>(form) : reinterpret_cast<const uint8_t*>(x.data),
              .x_stride = block ? q8_row(room.embd, block).bytes : x.stride * 4,
              .x_rows = at<const int32_t>(room.token) + first,
              .y = at<float>(to) + first * room.ffn,
@@ -307,7 +324,8 @@ struct MoeFfn {
         int64_t stride = block ? q8_row(room.ffn, block).bytes : room.ffn * 4;
         multiply_choices(
             down, room.hidden_tiles, expert, groups,
-            {.x = at<const uint8_t>(block ? room.hidden : room.hidden_gate) + first * stride,
+            {.then = groups_of(down, next_expert(expert), groups.first),
+             .x = at<const uint8_t>(block ? room.hidden : room.hidden_gate) + first * stride,
              .x_stride = stride,
              .y = y.data,
              .y_stride = y.stride,
