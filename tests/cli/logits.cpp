@@ -1,7 +1,6 @@
 // `tandem logits` as a process.
 #include <gtest/gtest.h>
 
-#include <cmath>
 #include <cstring>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -9,6 +8,7 @@
 #include "cli/process.h"
 #include "cli/tiny_model.h"
 #include "data.h"
+#include "nmse.h"
 
 namespace tandem::test {
 
@@ -36,16 +36,6 @@ Logits logits(const std::filesystem::path& model, const std::string& tokens, con
     return logits;
 }
 
-double distance(const std::vector<float>& x, const std::vector<float>& reference) {
-    double error = 0, power = 0;
-    if (x.size() != reference.size()) return 1e9;
-    for (size_t i = 0; i < x.size(); ++i) {
-        error += std::pow(double(x[i]) - reference[i], 2);
-        power += std::pow(double(reference[i]), 2);
-    }
-    return error / power;
-}
-
 }  // namespace
 
 TEST(logits, one_row_for_each_token_and_each_greedy_step) {
@@ -69,8 +59,8 @@ TEST(logits, one_row_for_each_token_and_each_greedy_step) {
     for (size_t i = 0; i < 3; ++i) all += "," + std::to_string(greedy.greedy[i]);
     std::vector<float> rows = logits(tiny_model(), all, {"-dev", "reference"}).values;
     ASSERT_EQ(rows.size(), 6u * 286);
-    EXPECT_LT(distance({rows.begin() + 3 * 286, rows.end()},
-                       {greedy.values.begin() + 4 * 286, greedy.values.end()}),
+    EXPECT_LT(nmse({rows.begin() + 3 * 286, rows.end()},
+                   {greedy.values.begin() + 4 * 286, greedy.values.end()}),
               1e-9);
 }
 
@@ -83,7 +73,7 @@ TEST(logits, the_same_however_the_model_is_divided) {
             Logits divided = logits(tiny_model(), tokens,
                                     {"--greedy", "5", "-sm", mode, "-dev", devices, "-ub", "16"});
             EXPECT_EQ(divided.greedy, one.greedy) << mode << devices;
-            EXPECT_LT(distance(divided.values, one.values), 1e-9) << mode << devices;
+            EXPECT_LT(nmse(divided.values, one.values), 1e-9) << mode << devices;
         }
 }
 
@@ -100,7 +90,7 @@ TEST(logits, those_of_the_golden_files) {
         fixture, golden["tokens"].dump(),
         {"--greedy", std::to_string(steps), "-ctk", "f32", "-ctv", "f32", "-dev", "reference"});
     EXPECT_EQ(found.greedy, golden["greedy"].get<std::vector<int32_t>>());
-    EXPECT_LT(distance(found.values, expected), 1e-9);
+    EXPECT_LT(nmse(found.values, expected), 1e-9);
 }
 
 TEST(logits, an_interrupt_ends_it) {

@@ -7,18 +7,9 @@
 #include "kernels/reference/device.h"
 #include "kernels/small_model.h"
 #include "kernels/vulkan.h"
+#include "nmse.h"
 
 namespace tandem::test {
-
-inline double nmse(const std::vector<float>& x, const std::vector<float>& reference) {
-    EXPECT_EQ(x.size(), reference.size());
-    double error = 0, power = 0;
-    for (size_t i = 0; i < std::min(x.size(), reference.size()); ++i) {
-        error += (double(x[i]) - reference[i]) * (double(x[i]) - reference[i]);
-        power += double(reference[i]) * reference[i];
-    }
-    return error / power;
-}
 
 // Runs the model on both and compares.
 inline void expect_close(const SmallModel& model, const std::vector<graph::StepInputs>& steps,

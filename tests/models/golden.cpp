@@ -35,23 +35,12 @@ Golden read_golden(const std::filesystem::path& folder, const std::string& name)
     return golden;
 }
 
-double nmse(const std::vector<float>& x, const std::vector<float>& reference) {
-    double error = 0, power = 0;
-    if (x.size() != reference.size()) return 1e9;
-    for (size_t i = 0; i < x.size(); ++i) {
-        error += (double(x[i]) - reference[i]) * (double(x[i]) - reference[i]);
-        power += double(reference[i]) * reference[i];
-    }
-    return error / power;
-}
-
 std::vector<double> row_nmse(const std::vector<float>& x, const std::vector<float>& reference,
                              size_t width) {
     std::vector<double> rows;
     for (size_t i = 0; i + width <= reference.size(); i += width)
         rows.push_back(
-            nmse({x.begin() + int64_t(i), x.begin() + int64_t(i + width)},
-                 {reference.begin() + int64_t(i), reference.begin() + int64_t(i + width)}));
+            nmse(std::span(x).subspan(i, width), std::span(reference).subspan(i, width)));
     return rows;
 }
 

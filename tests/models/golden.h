@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cli/engine.h"
+#include "nmse.h"
 
 namespace tandem::test {
 
@@ -22,7 +23,6 @@ struct Golden {
 Golden read_golden(const std::filesystem::path& folder, const std::string& name);
 
 // sum((x - reference)^2) / sum(reference^2)
-double nmse(const std::vector<float>& x, const std::vector<float>& reference);
 // The same per row of `width`.
 std::vector<double> row_nmse(const std::vector<float>& x, const std::vector<float>& reference,
                              size_t width);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "nmse.h"
+
 namespace tandem::test {
 
 using graph::Axis;
@@ -266,14 +268,8 @@ std::string difference(const Data& has, const Data& expected) {
     if (has.ids != expected.ids) return "other ids";
     if (has.rows != expected.rows) return "other stored rows";
     if (has.values.size() != expected.values.size()) return "another size";
-    double error = 0, power = 0;
-    for (size_t i = 0; i < has.values.size(); ++i) {
-        double d = double(has.values[i]) - expected.values[i];
-        error += d * d;
-        power += double(expected.values[i]) * expected.values[i];
-    }
-    if (error <= 1e-12 * power) return "";
-    return "NMSE " + std::to_string(error / power);
+    const double off = nmse(has.values, expected.values);
+    return off <= 1e-12 ? "" : "NMSE " + std::to_string(off);
 }
 
 }  // namespace tandem::test
