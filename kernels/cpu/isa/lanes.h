@@ -51,10 +51,4 @@ inline F spread_sum(F x) {
     }
 }
 
-inline float first_lane(F x) {
-    float lane[lanes];
-    store(lane, x);
-    return lane[0];
-}
-
 }  // namespace tandem::kernels::cpu::TANDEM_ISA

@@ -65,15 +65,15 @@ template <int count, size_t apart, int tokens, typename Dot>
 // weights again.
 inline constexpr int64_t chunk_bytes = 4096, passing_bytes = 2 << 20;
 
-// Calls visit(group, token, its results in y) for some groups and all tokens of some tiles.
-template <typename Visit>
-inline void each_row(const Product& product, int64_t groups, int64_t begin, int64_t end, float* y,
-                     Visit visit) {
+// Results that the columns before left of some groups and tiles, where their sums go on.
+inline void load_results(const Product& product, int64_t group, int64_t groups, int64_t begin,
+                         int64_t end, float* y) {
     const int64_t last = product.tokens < end * tile_tokens ? product.tokens : end * tile_tokens;
     for (int64_t token = begin * tile_tokens; token < last; ++token) {
         float* tile = y + (token / tile_tokens - begin) * most_results;
         for (int64_t g = 0; g < groups; ++g)
-            visit(g, token, tile + g * results + token % tile_tokens * lanes);
+            store(tile + g * results + token % tile_tokens * lanes,
+                  ResultRows::of(product, group + g, token).load());
     }
 }
 
@@ -167,10 +167,7 @@ void multiply_chunk(const Product& product, int64_t column, int64_t width, int64
                                        : product.then;
         for (int64_t g = groups; g < panel_groups; ++g) panels[g] = {};
         std::memset(y, 0, size_t((end - begin) * most_results * 4));
-        if (column > 0 && !product.weights)  // goes on where the columns before ended
-            each_row(product, groups, begin, end, y, [&](int64_t g, int64_t token, float* to) {
-                store(to, ResultRows::of(product, group + g, token).load());
-            });
+        if (column > 0 && !product.weights) load_results(product, group, groups, begin, end, y);
         for (int64_t done = 0; done < width; done += Kernel::columns) {
             const int64_t left = width - done, first = column + done;
             const int64_t panel_width = left < Kernel::columns ? left : Kernel::columns;

@@ -118,11 +118,11 @@ Task bind(const Launch& launch, const Site& site) {
     return [=](const Worker& worker) {
         float* cosines = worker.scratch(2 * turns->count());
         float* sines = cosines + turns->count();
-        Turns::Cursor turn(*turns);
+        Turns::Cursor cursor(*turns);
         int64_t first, last;
         worker.share_rows(live_count(x, site.inputs()), 1, first, last);
         for (int64_t t = first; t < last; ++t) {
-            turn.at(reinterpret_cast<const int32_t*>(positions.data)[t], cosines, sines);
+            cursor.at(reinterpret_cast<const int32_t*>(positions.data)[t], cosines, sines);
             for (const auto& [from, to] : all)
                 for (int64_t r = t * from.per_live; r < (t + 1) * from.per_live; ++r) {
                     pairs(rope.dims, cosines, sines, from.row(r), to.row(r));
