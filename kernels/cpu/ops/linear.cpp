@@ -98,25 +98,54 @@ Piece piece_of(const Operation& operation, const Site& site) {
             .groups = matrix.groups()};
 }
 
+// Steps of more tokens are long, so that members would wait for who has one more than they have:
+// the last ones are dealt in two parts.
+constexpr int64_t most_whole_tokens = 256;
+
+// Calls run(first step, last step, tokens) for parts [first, last) of steps, of which each has
+// `parts`; parts of whole steps together.
+template <typename Run>
+void each_part(int64_t first, int64_t last, int64_t parts, int64_t tokens, Run run) {
+    auto begin_of = [&](int64_t part) {
+        return std::min(tokens, tiles_of(tokens) * part / parts * tile_tokens);
+    };
+    for (int64_t at = first; at < last;) {
+        const int64_t step = at / parts, part = at % parts;
+        const int64_t whole = part == 0 ? (last - at) / parts : 0;
+        if (whole > 0)
+            run(step, step + whole, Tokens{0, tokens});
+        else
+            run(step, step + 1, Tokens{begin_of(part), begin_of(part + 1)});
+        at += whole > 0 ? whole * parts : 1;
+    }
+}
+
 // The groups of all pieces together are dealt to the team.
 Task run_pieces(std::vector<Piece> pieces, const Site& site) {
     int64_t steps = 0;
     for (const Piece& piece : pieces) steps += piece.steps();
     return [pieces = std::move(pieces), steps, inputs = &site.inputs()](const Worker& worker) {
-        // A step of many tokens is long, so that members would wait for who has two.
-        const int64_t tokens = live_count(pieces[0].x, *inputs), grain = tokens > 128 ? 1 : 2;
-        worker.deal(steps, grain, [&](const Worker& member, int64_t first, int64_t last) {
+        const int64_t tokens = live_count(pieces[0].x, *inputs);
+        const int64_t parts = tokens > most_whole_tokens ? 2 : 1;
+        auto multiply = [&](const Worker& member, int64_t first, int64_t last, Tokens some) {
             int64_t begin = 0;
             for (const Piece& piece : pieces) {
                 Product product = piece.product;
-                product.tokens = tokens;
                 product.first_group = std::max<int64_t>(0, first - begin) * piece.step;
                 product.last_group = std::min(piece.groups, (last - begin) * piece.step);
                 begin += piece.steps();
                 if (product.first_group >= product.last_group) continue;
+                product.x += some.first / tile_tokens * product.x_stride;
+                product.y += some.first * product.y_stride;
+                product.tokens = some.last - some.first;
                 if (in_tiles(piece.x)) product.scratch = product_memory(member);
                 piece.multiply(product);
             }
+        };
+        worker.deal(steps * parts, 2, [&](const Worker& member, int64_t first, int64_t last) {
+            each_part(first, last, parts, tokens, [&](int64_t from, int64_t to, Tokens some) {
+                multiply(member, from, to, some);
+            });
         });
     };
 }
