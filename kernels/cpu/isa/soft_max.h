@@ -31,21 +31,12 @@ inline F capped(F x, float cap) {
 inline F base_of(F most) { return max(most, splat(-3e38f)); }
 
 // e^(score - base) for scores up to the base; 0 below e^-87, so for unseen ones. What is no number
-// stays none. As exp() of vector_math.h without what other arguments need: adding 1.5 * 2^23 rounds
-// to an integer, whose bits are the lowest then; 127 more make them the exponent of a power.
+// stays none. As exp() of vector_math.h without what other arguments need.
 inline F weight_of(F score, F base) {
-    constexpr float rounder = 12582912.0f + 127;
     F x = max(splat(-88.1f), sub(score, base));
-    F shifted = fma(x, splat(1.44269504f), splat(rounder));
-    F r = fma(sub(shifted, splat(rounder)), splat(-0.693147181f), x);
-    F p = splat(1.0f / 720);
-    p = fma(p, r, splat(1.0f / 120));
-    p = fma(p, r, splat(1.0f / 24));
-    p = fma(p, r, splat(1.0f / 6));
-    p = fma(p, r, splat(0.5f));
-    p = fma(p, r, splat(1.0f));
-    p = fma(p, r, splat(1.0f));
-    return mul(p, as_float(shift_left(as_int(shifted), 23)));
+    F rounded = fma(x, splat(1.44269504f), splat(exponent_rounder));
+    F r = fma(sub(rounded, splat(exponent_rounder)), splat(-0.693147181f), x);
+    return mul(exp_of_small(r), power_of_two(rounded));
 }
 
 }  // namespace tandem::kernels::cpu::TANDEM_ISA

@@ -13,9 +13,10 @@ inline void each(int64_t count, Vector vector, Scalar scalar) {
     for (; i < count; ++i) scalar(i);
 }
 
-float sigmoid(float x) { return 1 / (1 + __builtin_expf(-x)); }
+// g sigmoid(x)
+float gated(float g, float x) { return g / (1 + __builtin_expf(-x)); }
 
-F sigmoid(F x) { return div(splat(1.0f), add(splat(1.0f), exp(sub(zero(), x)))); }
+F gated(F g, F x) { return div(g, add(splat(1.0f), exp(sub(zero(), x)))); }
 
 }  // namespace
 
@@ -51,9 +52,9 @@ void silu_mul(const float* gate, const float* up, float* y, int64_t count) {
         count,
         [&](int64_t i) {
             F g = load_f32(gate + i);
-            store(y + i, mul(mul(g, sigmoid(g)), load_f32(up + i)));
+            store(y + i, mul(gated(g, g), load_f32(up + i)));
         },
-        [&](int64_t i) { y[i] = gate[i] * sigmoid(gate[i]) * up[i]; });
+        [&](int64_t i) { y[i] = gated(gate[i], gate[i]) * up[i]; });
 }
 
 // gelu(x) = x / 2 (1 + tanh u) = x sigmoid(2u), u = sqrt(2/pi) (x + 0.044715 x^3)
@@ -64,11 +65,11 @@ void gelu_mul(const float* gate, const float* up, float* y, int64_t count) {
         [&](int64_t i) {
             F g = load_f32(gate + i);
             F u = mul(mul(splat(twice_root), g), fma(mul(splat(cubic), g), g, splat(1.0f)));
-            store(y + i, mul(mul(g, sigmoid(u)), load_f32(up + i)));
+            store(y + i, mul(gated(g, u), load_f32(up + i)));
         },
         [&](int64_t i) {
             float g = gate[i];
-            y[i] = g * sigmoid(twice_root * g * (1 + cubic * g * g)) * up[i];
+            y[i] = gated(g, twice_root * g * (1 + cubic * g * g)) * up[i];
         });
 }
 
@@ -80,12 +81,12 @@ void clamped_swiglu(const float* gate, const float* up, float* y, int64_t count)
         [&](int64_t i) {
             F g = min(load_f32(gate + i), splat(limit));
             F u = max(min(load_f32(up + i), splat(limit)), splat(-limit));
-            store(y + i, mul(mul(g, sigmoid(mul(splat(slope), g))), add(u, splat(1.0f))));
+            store(y + i, mul(gated(g, mul(splat(slope), g)), add(u, splat(1.0f))));
         },
         [&](int64_t i) {
             float g = gate[i] < limit ? gate[i] : limit, u = up[i] < limit ? up[i] : limit;
             u = u > -limit ? u : -limit;
-            y[i] = g * sigmoid(slope * g) * (u + 1);
+            y[i] = gated(g, slope * g) * (u + 1);
         });
 }
 
