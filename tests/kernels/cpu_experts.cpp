@@ -64,7 +64,7 @@ TEST(Cpu, ExpertsWithScales) {
     }
 }
 
-// Whose last products go over the columns in several chunks, adding up.
+// Whose last products go over several panels of columns, adding up.
 TEST(Cpu, ExpertsOfManyColumnsAndTokens) {
     for (auto [dtype, columns] : {std::pair{DType::F32, 1100}, {DType::F16, 2200}}) {
         SmallModel model;

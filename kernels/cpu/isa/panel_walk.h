@@ -1,6 +1,6 @@
 // How products with many tokens go over columns, rows and tokens, whatever kind of numbers they
 // multiply: some groups of rows are unpacked, a panel of columns at a time, and lie in the nearest
-// cache while tokens pass them, whose columns stay in a middle one for all the rows.
+// cache while tokens pass them, which come from a farther one.
 //
 // A Kernel knows the numbers:
 //
@@ -60,22 +60,8 @@ template <int count, size_t apart, int tokens, typename Dot>
     }
 }
 
-// What a chunk of columns that all groups meet before the next are read has of a token, and how
-// much of all tokens passes at a time: reading them from a farther cache costs less than unpacking
-// weights again.
-inline constexpr int64_t chunk_bytes = 4096, passing_bytes = 2 << 20;
-
-// Results that the columns before left of some groups and tiles, where their sums go on.
-inline void load_results(const Product& product, int64_t group, int64_t groups, int64_t begin,
-                         int64_t end, float* y) {
-    const int64_t last = product.tokens < end * tile_tokens ? product.tokens : end * tile_tokens;
-    for (int64_t token = begin * tile_tokens; token < last; ++token) {
-        float* tile = y + (token / tile_tokens - begin) * most_results;
-        for (int64_t g = 0; g < groups; ++g)
-            store(tile + g * results + token % tile_tokens * lanes,
-                  ResultRows::of(product, group + g, token).load());
-    }
-}
+// Of tokens, that pass at a time: from the farthest cache they come as fast as they are multiplied.
+inline constexpr int64_t passing_bytes = 8 << 20;
 
 template <class Kernel>
 inline const Kernel::Tile& tile_at(const Product& product, int64_t tile, int64_t column) {
@@ -144,48 +130,46 @@ class Ahead {
     int left_ = panel_groups;
 };
 
-// Products of some tiles with all groups, of `width` columns from `column` on.
+// Products of tiles [begin, end) with all groups.
 template <class Kernel>
-void multiply_chunk(const Product& product, int64_t column, int64_t width, int64_t begin,
-                    int64_t end) {
+void multiply_some_tiles(const Product& product, int64_t begin, int64_t end) {
     const int64_t columns = product.columns;
     const int64_t block_bytes = Kernel::bytes * lanes,
                   group_bytes = columns / Kernel::block * block_bytes;
-    auto packed = [&](int64_t group, int64_t first) {
-        return product.matrix + group * group_bytes + first / Kernel::block * block_bytes;
+    auto packed = [&](int64_t group, int64_t column) {
+        return product.matrix + group * group_bytes + column / Kernel::block * block_bytes;
     };
     auto& panels = *reinterpret_cast<typename Kernel::Panel(*)[panel_groups]>(product.scratch);
     static_assert(sizeof panels + most_cached_tiles * most_results * 4 <= product_scratch);
     float* const y = reinterpret_cast<float*>(product.scratch + sizeof panels);
-    const bool past_caches = width == columns && passes_caches(product);
+    const bool past_caches = passes_caches(product);
     for (int64_t group = product.first_group; group < product.last_group; group += panel_groups) {
         const int64_t left_groups = product.last_group - group;
         const int64_t groups = left_groups < panel_groups ? left_groups : panel_groups;
         const int64_t next_group = group + panel_groups;
-        const uint8_t* following = next_group < product.last_group || !product.then
-                                       ? packed(next_group, column)
-                                       : product.then;
+        const uint8_t* following =
+            next_group < product.last_group || !product.then ? packed(next_group, 0) : product.then;
         for (int64_t g = groups; g < panel_groups; ++g) panels[g] = {};
         std::memset(y, 0, size_t((end - begin) * most_results * 4));
-        if (column > 0 && !product.weights) load_results(product, group, groups, begin, end, y);
-        for (int64_t done = 0; done < width; done += Kernel::columns) {
-            const int64_t left = width - done, first = column + done;
-            const int64_t panel_width = left < Kernel::columns ? left : Kernel::columns;
-            const int64_t after = left > Kernel::columns ? first + Kernel::columns : column;
+        for (int64_t column = 0; column < columns; column += Kernel::columns) {
+            const int64_t left = columns - column;
+            const int64_t width = left < Kernel::columns ? left : Kernel::columns;
+            const bool last = left <= Kernel::columns;
+            const int64_t after = last ? 0 : column + Kernel::columns;
             for (int64_t g = 0; g < groups; ++g)
-                Kernel::unpack(packed(group + g, first), panel_width, panels[g]);
-            Ahead ahead(after > first ? packed(group, after) : following,
+                Kernel::unpack(packed(group + g, column), width, panels[g]);
+            Ahead ahead(last ? following : packed(group, after),
                         Kernel::columns / Kernel::block * block_bytes, group_bytes,
                         (end - begin) * Kernel::asks);
             for (int64_t tile = begin; tile < end; ++tile) {
                 const int64_t left_tokens = product.tokens - tile * tile_tokens;
                 const int64_t tokens = left_tokens < tile_tokens ? left_tokens : tile_tokens;
                 float* const tile_results = y + (tile - begin) * most_results;
-                const auto& next = tile + 1 < end ? tile_at<Kernel>(product, tile + 1, first)
+                const auto& next = tile + 1 < end ? tile_at<Kernel>(product, tile + 1, column)
                                                   : tile_at<Kernel>(product, begin, after);
-                Kernel::multiply(panels, tile_at<Kernel>(product, tile, first), next, ahead,
-                                 panel_width, tokens, tile_results);
-                if (left <= Kernel::columns)
+                Kernel::multiply(panels, tile_at<Kernel>(product, tile, column), next, ahead, width,
+                                 tokens, tile_results);
+                if (last)
                     put_tokens(product, group, groups, tile * tile_tokens, tokens, past_caches,
                                tile_results);
             }
@@ -193,25 +177,15 @@ void multiply_chunk(const Product& product, int64_t column, int64_t width, int64
     }
 }
 
-// All of the columns where all tokens pass at a time, so that weights are read in one stream; else
-// a chunk of them.
 template <class Kernel>
 void multiply_panels(const Product& product) {
-    constexpr int64_t chunk = chunk_bytes / Kernel::token_bytes;
-    const int64_t columns = product.columns, tiles = tiles_of(product.tokens);
-    auto bytes = [](int64_t width) { return tile_tokens * width * Kernel::token_bytes; };
-    const bool fits = tiles * bytes(columns) <= passing_bytes;
-    const int64_t most_width = fits || columns < chunk ? columns : chunk;
-    int64_t most_tiles = passing_bytes / bytes(most_width);
-    if (most_tiles > most_cached_tiles) most_tiles = most_cached_tiles;
-    for (int64_t begin = 0; begin < tiles; begin += most_tiles) {
-        const int64_t end = begin + most_tiles < tiles ? begin + most_tiles : tiles;
-        for (int64_t column = 0; column < columns; column += most_width) {
-            const int64_t left = columns - column;
-            multiply_chunk<Kernel>(product, column, left < most_width ? left : most_width, begin,
-                                   end);
-        }
-    }
+    const int64_t tiles = tiles_of(product.tokens);
+    const int64_t tile_bytes = tile_tokens * product.columns * Kernel::token_bytes;
+    int64_t most = passing_bytes / tile_bytes;
+    if (most < 1) most = 1;
+    if (most > most_cached_tiles) most = most_cached_tiles;
+    for (int64_t begin = 0; begin < tiles; begin += most)
+        multiply_some_tiles<Kernel>(product, begin, begin + most < tiles ? begin + most : tiles);
     fence_nontemporal();
 }
 
