@@ -48,8 +48,8 @@ bool Barrier::take(int64_t total, int hands, int64_t grain, int64_t& first, int6
     first = taken_.load(std::memory_order_relaxed);
     do {
         if (first >= total) return false;
-        const int64_t left = total - first, part = left / (2 * hands) / grain * grain;
-        last = first + (part > 0 ? part : left > hands * grain ? grain : 1);
+        const int64_t part = (total - first) / (2 * hands) / grain * grain;
+        last = std::min(total, first + std::max(grain, part));
     } while (!taken_.compare_exchange_weak(first, last, std::memory_order_relaxed));
     return true;
 }

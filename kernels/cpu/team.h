@@ -25,8 +25,8 @@ class Barrier {
     void mend();
 
     // Takes of `total` pieces the next that nobody has taken since the last meeting: a part of what
-    // is left for so many `hands`, a multiple of `grain` but for the last few, so that those who
-    // come last differ by little. False where there are none.
+    // is left for so many `hands`, a multiple of `grain`, so that those who come last differ by
+    // little. False where there are none.
     bool take(int64_t total, int hands, int64_t grain, int64_t& first, int64_t& last);
 
   private:
@@ -100,9 +100,9 @@ struct Worker {
         first = std::min(only->first, tokens) * each;
         last = std::min(only->last, tokens) * each;
     }
-    // Calls visit(worker, first, last) for parts of `total` pieces, multiples of `grain` but for
-    // the last few, as long as there are some: members that are faster than others get more, and so
-    // do guests. Once between two barriers.
+    // Calls visit(worker, first, last) for parts of `total` pieces, multiples of `grain`, as long
+    // as there are some: members that are faster than others get more, and so do guests. Once
+    // between two barriers.
     template <typename Visit>
     void deal(int64_t total, int64_t grain, Visit visit) const {
         const int hands = count + door->most_guests();

@@ -99,8 +99,8 @@ Piece piece_of(const Operation& operation, const Site& site) {
 }
 
 // Steps of more tokens are long, so that members would wait for who has one more than they have:
-// the last ones are dealt in two parts.
-constexpr int64_t most_whole_tokens = 256;
+// each is dealt in two parts. Of short ones they take two.
+constexpr int64_t most_whole_tokens = 256, most_short_tokens = 128;
 
 // Calls run(first step, last step, tokens) for parts [first, last) of steps, of which each has
 // `parts`; parts of whole steps together.
@@ -127,6 +127,7 @@ Task run_pieces(std::vector<Piece> pieces, const Site& site) {
     return [pieces = std::move(pieces), steps, inputs = &site.inputs()](const Worker& worker) {
         const int64_t tokens = live_count(pieces[0].x, *inputs);
         const int64_t parts = tokens > most_whole_tokens ? 2 : 1;
+        const int64_t grain = tokens > most_short_tokens ? 1 : 2;
         auto multiply = [&](const Worker& member, int64_t first, int64_t last, Tokens some) {
             int64_t begin = 0;
             for (const Piece& piece : pieces) {
@@ -142,7 +143,7 @@ Task run_pieces(std::vector<Piece> pieces, const Site& site) {
                 piece.multiply(product);
             }
         };
-        worker.deal(steps * parts, 2, [&](const Worker& member, int64_t first, int64_t last) {
+        worker.deal(steps * parts, grain, [&](const Worker& member, int64_t first, int64_t last) {
             each_part(first, last, parts, tokens, [&](int64_t from, int64_t to, Tokens some) {
                 multiply(member, from, to, some);
             });
