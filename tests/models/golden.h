@@ -22,8 +22,7 @@ struct Golden {
 // Reads `folder/name.{gguf,tokens.json,logits.f32,greedy.f32}`.
 Golden read_golden(const std::filesystem::path& folder, const std::string& name);
 
-// sum((x - reference)^2) / sum(reference^2)
-// The same per row of `width`.
+// nmse() of each row of `width`.
 std::vector<double> row_nmse(const std::vector<float>& x, const std::vector<float>& reference,
                              size_t width);
 

@@ -35,13 +35,13 @@ void convolve(const Convolution& v) {
             F sum = mul(load_f32(kernel + c), load_f32(inputs[0] + c));
             for (int64_t tap = 1; tap < taps; ++tap)
                 sum = fma(load_f32(kernel + tap * width + c), load_f32(inputs[tap] + c), sum);
-            store(y + c, div(sum, add(splat(1.0f), exp(sub(zero(), sum)))));
+            store(y + c, gated(sum, sum));
         }
         for (; c < v.channels; ++c) {
             float sum = 0;
             for (int64_t tap = 0; tap < taps; ++tap)
                 sum += kernel[tap * width + c] * inputs[tap][c];
-            y[c] = sum / (1 + __builtin_expf(-sum));
+            y[c] = gated(sum, sum);
         }
     }
     for (int64_t i = 0; i < history; ++i) {

@@ -32,4 +32,8 @@ inline F exp(F x) {
     return keep_from(x, -87.3f, mul(exp_of_small(r), power_of_two(rounded)));
 }
 
+// g sigmoid(x)
+inline F gated(F g, F x) { return div(g, add(splat(1.0f), exp(sub(zero(), x)))); }
+inline float gated(float g, float x) { return g / (1 + __builtin_expf(-x)); }
+
 }  // namespace tandem::kernels::cpu::TANDEM_ISA

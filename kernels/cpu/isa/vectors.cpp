@@ -13,11 +13,6 @@ inline void each(int64_t count, Vector vector, Scalar scalar) {
     for (; i < count; ++i) scalar(i);
 }
 
-// g sigmoid(x)
-float gated(float g, float x) { return g / (1 + __builtin_expf(-x)); }
-
-F gated(F g, F x) { return div(g, add(splat(1.0f), exp(sub(zero(), x)))); }
-
 }  // namespace
 
 void rms_norm(const float* x, const float* weight, float epsilon, float* y, int64_t count) {
