@@ -57,6 +57,9 @@ class Graph {
     void begin_layer(int layer);
     // The nodes from here on run over the wanted rows only, in a program of their own.
     void begin_head() { head_begin_ = nodes_.size(); }
+    // The same with all nodes before that only x [tokens ...] needs and that treat every token by
+    // itself: they move to the head. Returns x over the wanted rows.
+    Tensor begin_head(Tensor x);
 
     // `shape` is row_axes + column_axes; a second mention of the same rows gives the same value.
     Tensor weight(std::string name, gguf::DType dtype, const Shape& row_axes,
@@ -81,6 +84,8 @@ class Graph {
 
   private:
     Tensor add(Value value);
+    std::vector<bool> needed_by_rows(Tensor x) const;
+    void put(Node node);
 
     std::deque<AxisDefinition> axes_;
     std::deque<Value> values_;

@@ -12,9 +12,8 @@ Tensor embedding(Builder& model) {
 }
 
 void head(Builder& model, Tensor x, double soft_cap) {
-    model.graph.begin_head();
     // Still where the last block is, so that only the wanted rows travel.
-    Tensor h = select_rows(x, model.graph.input("rows"));
+    Tensor h = model.graph.begin_head(x);
     model.graph.begin_layer(model.layers());
     h = rms_norm(h, model.vector("output_norm.weight", {model.embd}), model.epsilon);
     const char* table = model.has("output.weight") ? "output.weight" : "token_embd.weight";

@@ -27,7 +27,10 @@ TEST(Planning, prints_the_plan) {
     EXPECT_NE(result.out.find("\nblk.0-1     {0,1}  kv_heads 2 = 1 + 1, ffn 48 = 24 + 24\n"),
               std::string::npos)
         << result.out;
-    EXPECT_NE(result.out.find("\nall_reduce {0,1}: 5 per token, 640 B\n"), std::string::npos);
+    EXPECT_NE(result.out.find("\nall_reduce {0,1}: 3 per token, 384 B\n"
+                              "all_reduce {0,1}: 2 per row, 256 B\n"),
+              std::string::npos)
+        << result.out;
     EXPECT_EQ(result.error, "");
 }
 

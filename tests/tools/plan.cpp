@@ -54,15 +54,16 @@ TEST(PlanText, tensor_cuts_every_layer) {
     const PlanOf plan("llama-1b:Q4_0", 0, table_of(2, 1 << 30), {.mode = "tensor"});
     EXPECT_EQ(to_string(plan.report()),
               R"(mode tensor
-device 0  device0  weights 364 MiB, cache 8 MiB, scratch 79.3 MiB: 451.3 MiB of 1 GiB free
+device 0  device0  weights 364 MiB, cache 8 MiB, scratch 81.3 MiB: 453.3 MiB of 1 GiB free
                   per token: 364 MiB read, 617.9 M multiply-adds; for each token before it 16 KiB, 32.8 k
-device 1  device1  weights 364 MiB, cache 8 MiB, scratch 79.3 MiB: 451.3 MiB of 1 GiB free
+device 1  device1  weights 364 MiB, cache 8 MiB, scratch 81.3 MiB: 453.3 MiB of 1 GiB free
                   per token: 364 MiB read, 617.9 M multiply-adds; for each token before it 16 KiB, 32.8 k
 embedding   {0,1}  vocab 128256 = 64128 + 64128
 blk.0-15    {0,1}  kv_heads 8 = 4 + 4, ffn 8192 = 4096 + 4096
 head        {0,1}  vocab 128256 = 64128 + 64128
 whole       {0,1}  34 weights, 264.1 KiB on each
-all_reduce {0,1}: 33 per token, 264 KiB
+all_reduce {0,1}: 31 per token, 248 KiB
+all_reduce {0,1}: 2 per row, 16 KiB
 fetch {0,1} -> host: 1 per row, 501 KiB
 )");
 }
@@ -105,10 +106,10 @@ TEST(PlanJson, says_the_same) {
     EXPECT_EQ(json["blocks"], 16);
     EXPECT_EQ(json["devices"].size(), 2u);
     EXPECT_EQ(json["devices"][0].dump(),
-              R"({"name":"device0","weights":381683840,"cache":8388608,"scratch":83165184,)"
-              R"("free":1073741824,"fits":true,"per_token":{"bytes":273946256,)"
-              R"("multiply_adds":486539264,"cached_bytes":16384,"cached_multiply_adds":32768},)"
-              R"("per_row":{"bytes":107743232,"multiply_adds":131334144,"cached_bytes":0,)"
+              R"({"name":"device0","weights":381683840,"cache":8388608,"scratch":85262336,)"
+              R"("free":1073741824,"fits":true,"per_token":{"bytes":258602640,)"
+              R"("multiply_adds":459276288,"cached_bytes":16384,"cached_multiply_adds":32768},)"
+              R"("per_row":{"bytes":123086848,"multiply_adds":158597120,"cached_bytes":0,)"
               R"("cached_multiply_adds":0}})");
     EXPECT_EQ(json["layers"][1].dump(),
               R"({"name":"blk.0-15","first":0,"last":15,"group":[0,1],"parts":[)"
@@ -117,10 +118,11 @@ TEST(PlanJson, says_the_same) {
     EXPECT_EQ(json["whole"].dump(), R"([{"group":[0,1],"weights":34,"bytes":270464}])");
     EXPECT_EQ(json["exchanges"]["per_token"].dump(),
               R"([{"kind":"all_reduce","sources":[0,1],"receivers":[0,1],"to_host":false,)"
-              R"("count":33,"bytes":270336}])");
+              R"("count":31,"bytes":253952}])");
 }
 
-// A mixture reads the experts that a token uses, a tied table once.
+// A mixture reads the experts that a token uses, a tied table once; what follows the last attention
+// is needed by the wanted rows.
 TEST(Work, counts_what_a_token_needs) {
     const PlanOf moe("qwen3-30b-a3b:Q8_0", 0, table_of(1, 1), {.mode = "none"});
     const parallel::DeviceWork work = moe.report().devices[0].work;
@@ -129,8 +131,9 @@ TEST(Work, counts_what_a_token_needs) {
     EXPECT_EQ(work.body.cached_bytes, 96 << 10);
     EXPECT_EQ(work.body.cached_multiply_adds, 48 * 2 * 32 * 128);
     const PlanOf tied("llama-1b:Q8_0", 0, table_of(1, 1), {.mode = "none"});
-    EXPECT_EQ(tied.report().devices[0].work.head.multiply_adds, 128256.0 * 2048);
-    EXPECT_EQ(tied.report().devices[0].work.body.multiply_adds, 973078528);
+    const double last = 2048.0 * (2048 + 3 * 8192);  // behind the last attention
+    EXPECT_EQ(tied.report().devices[0].work.head.multiply_adds, 128256.0 * 2048 + last);
+    EXPECT_EQ(tied.report().devices[0].work.body.multiply_adds, 973078528 - last);
 }
 
 TEST(Bytes, are_short) {
