@@ -6,13 +6,16 @@
 
 namespace tandem::kernels::cpu::TANDEM_ISA {
 
-// Lane i of the result is what `join` makes of the lanes of row[i].
-template <int Size = lanes / 2, typename Join>
-inline F join_rows(F (&row)[lanes], Join join) {
-    for (int i = 0; i < Size; ++i)
-        row[i] =
-            join(even_blocks<Size>(row[i], row[i + Size]), odd_blocks<Size>(row[i], row[i + Size]));
-    if constexpr (Size > 1) return join_rows<Size / 2>(row, join);
+// Lane i of the result is what `join` makes of the lanes of row[i]. Of fewer rows, a divisor of
+// lanes, each has as many lanes side by side as there are for it.
+template <int Count = lanes, int Size = lanes / 2, typename Join>
+inline F join_rows(F* row, Join join) {
+    constexpr int half = Count > 1 ? Count / 2 : 1;
+    for (int i = 0; i < half; ++i) {
+        const F other = row[i + Count / 2];
+        row[i] = join(even_blocks<Size>(row[i], other), odd_blocks<Size>(row[i], other));
+    }
+    if constexpr (Size > 1) return join_rows<half, Size / 2>(row, join);
     return row[0];
 }
 

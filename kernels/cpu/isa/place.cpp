@@ -27,23 +27,14 @@ void place_of_256(const float* x, Q8Tile& tile, int token) {
         sums32[n] = int16_t(sums16[2 * n] + sums16[2 * n + 1]);
 }
 
-// 256 columns as a square of lanes: each row of it goes over some of them, which are one block of
-// 32 or half of one.
-constexpr int row_columns = tile_columns / lanes, rows_of_block = 32 / row_columns;
+// 256 columns are blocks of 32. What is known of each, joined, is in so many lanes.
+constexpr int blocks = tile_columns / 32, lanes_of_block = lanes / blocks;
 
-// Calls visit(row, column) for every vector of the 256 columns.
+// Calls visit(block, column) for every vector of the 256 columns.
 template <typename Visit>
 inline void each_vector(Visit visit) {
-    for (int row = 0; row < lanes; ++row)
-        for (int k = 0; k < row_columns; k += lanes) visit(row, row * row_columns + k);
-}
-
-// What is known of the rows of a block as one, in the lanes of all of them.
-template <typename Join>
-inline F join_blocks(F (&rows)[lanes], Join join) {
-    const F joined = join_rows(rows, join);
-    if constexpr (rows_of_block == 1) return joined;
-    return join(even_blocks<1>(joined, joined), odd_blocks<1>(joined, joined));
+    for (int block = 0; block < blocks; ++block)
+        for (int k = 0; k < 32; k += lanes) visit(block, block * 32 + k);
 }
 
 // The larger magnitude; as an integer, NaN is the largest.
@@ -51,23 +42,26 @@ inline F larger(F a, F b) { return as_float(max(as_int(a), as_int(b))); }
 
 // 256 columns at once, with the scales and codes of BlockScale.
 void place_of_32(const float* x, Q8Tile& tile, int token) {
-    F rows[lanes];
-    for (F& row : rows) row = zero();
-    each_vector([&](int row, int at) { rows[row] = larger(rows[row], abs(load_f32(x + at))); });
-    const F most = join_blocks(rows, larger);
+    F most_of[blocks], sum_of[blocks];
+    for (F& of_block : most_of) of_block = zero();
+    each_vector([&](int n, int at) { most_of[n] = larger(most_of[n], abs(load_f32(x + at))); });
+    const F most = join_rows<blocks>(most_of, larger);
     alignas(64) float scales[lanes], inverses[lanes], sums[lanes];
     constexpr float above_zero = 1e-45f;
     store(scales, div(most, splat(127.0f)));
     store(inverses, keep_from(most, above_zero, div(splat(127.0f), most)));
-    for (F& row : rows) row = zero();
-    each_vector([&](int row, int at) {
-        const I codes = round_to_int(mul(load_f32(x + at), splat(inverses[row])));
+    I all_of[blocks];
+    for (I& of_block : all_of) of_block = splat(0);
+    each_vector([&](int n, int at) {
+        const F inverse = splat(inverses[n * lanes_of_block]);
+        const I codes = round_to_int(mul(load_f32(x + at), inverse));
         store_bytes(tile.codes[at / 64][token] + at % 64, codes);
-        rows[row] = add(rows[row], to_float(codes));  // exact
+        all_of[n] = add(all_of[n], codes);
     });
-    store(sums, join_blocks(rows, [](F a, F b) { return add(a, b); }));
-    for (int n = 0; n < tile_columns / 32; ++n) {
-        const float scale = scales[n * rows_of_block], sum = sums[n * rows_of_block];
+    for (int n = 0; n < blocks; ++n) sum_of[n] = to_float(all_of[n]);  // exact
+    store(sums, join_rows<blocks>(sum_of, [](F a, F b) { return add(a, b); }));
+    for (int n = 0; n < blocks; ++n) {
+        const float scale = scales[n * lanes_of_block], sum = sums[n * lanes_of_block];
         tile.scales32[token][n] = scale;
         tile.sums32[token][n] = int16_t(sum);
         tile.real_sums32[token][n] = scale * sum;
@@ -76,30 +70,30 @@ void place_of_32(const float* x, Q8Tile& tile, int token) {
 
 // 256 columns, of which the first `count` have blocks.
 void place_integers(const float* x, int64_t count, Q16Tile* tiles, int token) {
-    F rows[lanes];
-    for (F& row : rows) row = zero();
-    each_vector([&](int row, int at) { rows[row] = larger(rows[row], abs(load_f32(x + at))); });
-    const F most = join_blocks(rows, larger);
+    F most_of[blocks], squares_of[blocks];
+    for (F& of_block : most_of) of_block = zero();
+    each_vector([&](int n, int at) { most_of[n] = larger(most_of[n], abs(load_f32(x + at))); });
+    const F most = join_rows<blocks>(most_of, larger);
     // Squares of numbers up to 1 are neither too large nor all too small.
     alignas(64) float units[lanes];
     store(units, keep_from(most, Q16Scale::least, div(splat(1.0f), most)));
-    for (F& row : rows) row = zero();
-    each_vector([&](int row, int at) {
-        const F of_most = mul(load_f32(x + at), splat(units[row]));
-        rows[row] = fma(of_most, of_most, rows[row]);
+    for (F& of_block : squares_of) of_block = zero();
+    each_vector([&](int n, int at) {
+        const F of_most = mul(load_f32(x + at), splat(units[n * lanes_of_block]));
+        squares_of[n] = fma(of_most, of_most, squares_of[n]);
     });
-    const F squares = join_blocks(rows, [](F a, F b) { return add(a, b); });
+    const F squares = join_rows<blocks>(squares_of, [](F a, F b) { return add(a, b); });
     const Q16Scale all(most, mul(most, sqrt(squares)));
     alignas(64) float scales[lanes], inverses[lanes];
     store(scales, all.scale);
     store(inverses, all.inverse);
-    each_vector([&](int row, int at) {
+    each_vector([&](int block, int at) {
         if (at >= count) return;
         Q16Tile& tile = tiles[at / q16_columns];
-        const int n = at % q16_columns / 32;
+        const int n = at % q16_columns / 32, lane = block * lanes_of_block;
         store_halves(&tile.codes[n][token][at % 32],
-                     q16_code(load_f32(x + at), splat(inverses[row])));
-        tile.scales[token][n] = scales[row];
+                     q16_code(load_f32(x + at), splat(inverses[lane])));
+        tile.scales[token][n] = scales[lane];
     });
 }
 
