@@ -70,19 +70,24 @@ void place_of_32(const float* x, Q8Tile& tile, int token) {
 
 // 256 columns, of which the first `count` have blocks.
 void place_integers(const float* x, int64_t count, Q16Tile* tiles, int token) {
-    F most_of[blocks], squares_of[blocks];
+    F most_of[blocks];
     for (F& of_block : most_of) of_block = zero();
     each_vector([&](int n, int at) { most_of[n] = larger(most_of[n], abs(load_f32(x + at))); });
     const F most = join_rows<blocks>(most_of, larger);
     // Squares of numbers up to 1 are neither too large nor all too small.
     alignas(64) float units[lanes];
     store(units, keep_from(most, Q16Scale::least, div(splat(1.0f), most)));
-    for (F& of_block : squares_of) of_block = zero();
+    // As many sums as lanes, so that those of a block are next to each other.
+    F squares_of[lanes];
+    for (F& of_lane : squares_of) of_lane = zero();
     each_vector([&](int n, int at) {
         const F of_most = mul(load_f32(x + at), splat(units[n * lanes_of_block]));
-        squares_of[n] = fma(of_most, of_most, squares_of[n]);
+        F& sum = squares_of[at / (tile_columns / lanes)];
+        sum = fma(of_most, of_most, sum);
     });
-    const F squares = join_rows<blocks>(squares_of, [](F a, F b) { return add(a, b); });
+    F squares = sums(squares_of);
+    if constexpr (lanes_of_block > 1)
+        squares = add(even_blocks<1>(squares, squares), odd_blocks<1>(squares, squares));
     const Q16Scale all(most, mul(most, sqrt(squares)));
     alignas(64) float scales[lanes], inverses[lanes];
     store(scales, all.scale);
