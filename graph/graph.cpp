@@ -78,11 +78,12 @@ Tensor Graph::state(std::string name, gguf::DType dtype, const Shape& row_axes,
 Tensor Graph::input(std::string_view name) {
     for (size_t i = 0; i < values_.size(); ++i)
         if (values_[i].kind == Kind::Input && values_[i].name == name) return {this, int(i)};
-    check(name == "ids" || name == "positions" || name == "rows", "an input of the step");
+    const bool of_rows = name == "rows" || name == "row_positions";
+    check(of_rows || name == "ids" || name == "positions", "an input of the step");
     return add({.name = std::string(name),
                 .kind = Kind::Input,
                 .dtype = gguf::DType::I32,
-                .shape = {name == "rows" ? rows_ : tokens_},
+                .shape = {of_rows ? rows_ : tokens_},
                 .layer = layer_});
 }
 

@@ -57,8 +57,8 @@ class Graph {
     void begin_layer(int layer);
     // The nodes from here on run over the wanted rows only, in a program of their own.
     void begin_head() { head_begin_ = nodes_.size(); }
-    // The same with all nodes before that only x [tokens ...] needs and that treat every token by
-    // itself: they move to the head. Returns x over the wanted rows.
+    // The same with all nodes before that only x [tokens ...] needs and that need nothing of other
+    // tokens but what is in a cache before: they move to the head. Returns x over the wanted rows.
     Tensor begin_head(Tensor x);
 
     // `shape` is row_axes + column_axes; a second mention of the same rows gives the same value.
@@ -66,7 +66,7 @@ class Graph {
                   const Shape& column_axes, Rows rows);
     Tensor state(std::string name, gguf::DType dtype, const Shape& row_axes,
                  const Shape& column_axes);
-    // A field of StepInputs: "ids", "positions" [tokens], "rows" [rows].
+    // A field of StepInputs: "ids", "positions" [tokens], "rows", "row_positions" [rows].
     Tensor input(std::string_view name);
     Tensor append(const Op& op, std::vector<Tensor> inputs, Shape shape, Attributes attributes = {},
                   gguf::DType dtype = gguf::DType::F32);

@@ -1,5 +1,6 @@
 // Where the head begins. Behind the last node that mixes tokens, what follows is needed for the
-// wanted rows only: of a prompt, usually the last one. Its other tokens end there.
+// wanted rows only: of a prompt, usually the last one. Its other tokens end there. Attention to
+// another block's cache mixes nothing any more: who wants a row asks for that row.
 #include <algorithm>
 #include <map>
 
@@ -10,12 +11,19 @@ namespace tandem::graph {
 
 namespace {
 
+bool is_positions(const Tensor& input) {
+    return input->kind == Kind::Input && input->name == "positions";
+}
+
 // Whether rows of tokens can be put in for all tokens: a rule that lets an axis pass through gives
-// a part of the result for a part of the operands. Fields of the step have tokens only.
+// a part of the result for a part of the operands. Of the step's fields rows have positions.
 bool treats_tokens_alone(const Node& node, Axis tokens) {
-    return contains(node.output.shape(), tokens) && !contains(node.op->rule(node).whole, tokens) &&
-           std::none_of(node.inputs.begin(), node.inputs.end(),
-                        [&](const Tensor& input) { return input && input->kind == Kind::Input; });
+    if (!contains(node.output.shape(), tokens)) return false;
+    const Rule rule = node.op->rule(node);
+    if (contains(rule.whole, tokens) && !rule.takes_rows) return false;
+    return std::none_of(node.inputs.begin(), node.inputs.end(), [&](const Tensor& input) {
+        return input && input->kind == Kind::Input && !is_positions(input);
+    });
 }
 
 }  // namespace
@@ -51,6 +59,7 @@ Tensor Graph::begin_head(Tensor x) {
     std::map<int, Tensor> selected;  // by value
     auto over_rows = [&](Tensor value) {
         if (!value || !contains(value.shape(), tokens_)) return value;
+        if (is_positions(value)) return input("row_positions");
         auto [at, is_new] = selected.try_emplace(value.value);
         if (is_new) at->second = select_rows(value, input("rows"));
         return at->second;

@@ -23,6 +23,9 @@ struct Node;
 // After Shardy's sharding rules and PyTorch DTensor's einsum strategies.
 struct Rule {
     Shape whole;
+    // Tokens are whole only because the node asks the step where they stand: it asks the same of
+    // the wanted rows, so that it can run over these alone.
+    bool takes_rows = false;
     // The result is linear in these operands taken together (the others held fixed), so that
     // addends of them give addends of it.
     std::vector<int> linear;

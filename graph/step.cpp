@@ -12,4 +12,23 @@ void StepInputs::append(int32_t slot, int32_t cached, std::span<const int32_t> t
     }
 }
 
+void StepInputs::take_rows(std::span<const int32_t> wanted) {
+    rows.assign(wanted.begin(), wanted.end());
+    row_positions.clear();
+    row_sequences.clear();
+    for (const Sequence& sequence : sequences) {
+        const int32_t first = int32_t(row_positions.size());
+        for (size_t i = size_t(first); i < rows.size(); ++i) {
+            if (rows[i] >= sequence.first + sequence.count) break;
+            row_positions.push_back(positions[size_t(rows[i])]);
+        }
+        const int32_t count = int32_t(row_positions.size()) - first;
+        if (count > 0)
+            row_sequences.push_back({.slot = sequence.slot,
+                                     .first = first,
+                                     .count = count,
+                                     .cached = row_positions[size_t(first)]});
+    }
+}
+
 }  // namespace tandem::graph

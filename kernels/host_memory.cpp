@@ -7,6 +7,16 @@
 
 namespace tandem::kernels {
 
+namespace {
+
+std::vector<int32_t>& field(graph::StepInputs& inputs, std::string_view name) {
+    if (name == "ids") return inputs.ids;
+    if (name == "positions") return inputs.positions;
+    return name == "rows" ? inputs.rows : inputs.row_positions;
+}
+
+}  // namespace
+
 graph::View Addresses::view(const Operand& operand) const {
     graph::View view = operand.view;
     switch (operand.where) {
@@ -28,11 +38,7 @@ graph::View Addresses::view(const Operand& operand) const {
             view.data = bindings.landing + operand.offset;
             break;
         case Where::Input: {
-            // "ids" and "positions" run over tokens, "rows" over rows.
-            const bool rows = operand.view.axes[0]->name == "rows";
-            auto& field =
-                rows ? inputs.rows : (operand.input == "ids" ? inputs.ids : inputs.positions);
-            view.data = reinterpret_cast<std::byte*>(field.data());
+            view.data = reinterpret_cast<std::byte*>(field(inputs, operand.input).data());
             break;
         }
     }
@@ -43,6 +49,7 @@ void reserve(graph::StepInputs& inputs, int64_t capacity) {
     inputs.ids.reserve(size_t(capacity));
     inputs.positions.reserve(size_t(capacity));
     inputs.rows.reserve(size_t(capacity));
+    inputs.row_positions.reserve(size_t(capacity));
 }
 
 void set_live_extents(graph::View& view, const graph::StepInputs& inputs) {

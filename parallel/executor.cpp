@@ -158,7 +158,7 @@ void Executor::work(int number) {
             inputs.sequences = step->sequences;
             auto take_rows = [&](size_t first) {
                 const size_t last = std::min(first + size_t(head_rows), rows.size());
-                inputs.rows.assign(rows.begin() + int64_t(first), rows.begin() + int64_t(last));
+                inputs.take_rows(std::span(rows).subspan(first, last - first));
             };
             take_rows(0);
             Counts counts{.tokens = step->tokens()};

@@ -50,7 +50,8 @@ std::string devices_text(const PlanReport& report) {
     std::string text;
     for (size_t i = 0; i < report.devices.size(); ++i) {
         const DeviceReport& device = report.devices[i];
-        const Work &body = device.work.body, &head = device.work.head;
+        Work work = device.work.body;
+        work += device.work.head;
         text += "device " + std::to_string(i) + "  " + padded(device.name, width) + "  weights " +
                 in_bytes(double(device.weights)) + ", cache " + in_bytes(double(device.states)) +
                 ", scratch " + in_bytes(double(device.scratch)) + ": " +
@@ -58,11 +59,10 @@ std::string devices_text(const PlanReport& report) {
                 " free";
         if (!device.fits())
             text += ", TOO FULL by " + in_bytes(double(device.needed() - device.free));
-        text += "\n" + std::string(width + 11, ' ') +
-                "per token: " + in_bytes(body.bytes + head.bytes) + " read, " +
-                in_counts(body.multiply_adds + head.multiply_adds) +
-                " multiply-adds; for each token before it " + in_bytes(body.cached_bytes) + ", " +
-                in_counts(body.cached_multiply_adds) + "\n";
+        text += "\n" + std::string(width + 11, ' ') + "per token: " + in_bytes(work.bytes) +
+                " read, " + in_counts(work.multiply_adds) +
+                " multiply-adds; for each token before it " + in_bytes(work.cached_bytes) + ", " +
+                in_counts(work.cached_multiply_adds) + "\n";
     }
     return text;
 }

@@ -136,36 +136,39 @@ double seconds_of(double multiply_adds, double float_multiply_adds, const kernel
 
 Least least_seconds(const parallel::DeviceWork& work, const kernels::Limits& limits,
                     const Case& test) {
-    const parallel::Work &body = work.body, &head = work.head;
+    using parallel::Work;
+    const Work &body = work.body, &head = work.head;
     const auto prompt = double(test.prompt), generated = double(test.generated);
     const auto sequences = double(test.setup.sequences);
     Least least;
-    // Of `tokens` tokens, of which the average has so many before it, and `rows` rows of logits.
-    auto multiplying = [&](double tokens, double before, double rows) {
-        return seconds_of(
-            tokens * (body.multiply_adds + before * body.cached_multiply_adds) +
-                rows * head.multiply_adds,
-            tokens * (body.float_multiply_adds + before * body.cached_float_multiply_adds) +
-                rows * head.float_multiply_adds,
-            limits);
+    // Of `tokens` tokens and `rows` rows of logits, of which the average has so many before it.
+    auto multiplying = [&](double tokens, double before, double rows, double before_row) {
+        auto sum = [&](double Work::*each, double Work::*cached) {
+            return tokens * (body.*each + before * body.*cached) +
+                   rows * (head.*each + before_row * head.*cached);
+        };
+        return seconds_of(sum(&Work::multiply_adds, &Work::cached_multiply_adds),
+                          sum(&Work::float_multiply_adds, &Work::cached_float_multiply_adds),
+                          limits);
     };
     if (test.prompt > 0) {
         // The average token has half of the prompt before it; a cache is read at least once.
-        const auto depth = double(test.depth);
+        const double depth = double(test.depth), all = depth + prompt;
         const double batches = sequences * std::ceil(prompt / double(test.batch));
         const double steps = std::max(batches, sequences * prompt / double(test.step));
         const double bytes = steps * body.bytes_of_step(sequences * prompt / steps) +
-                             batches * head.bytes +
-                             sequences * (depth + prompt) * body.cached_bytes;
+                             batches * (head.bytes + all * head.cached_bytes) +
+                             sequences * all * body.cached_bytes;
         add(least, bytes / limits.bytes_per_second,
-            multiplying(sequences * prompt, depth + prompt / 2, batches));
+            multiplying(sequences * prompt, depth + prompt / 2, batches, all));
     }
     if (test.generated > 0) {
         const double before = double(test.depth) + prompt + (generated - 1) / 2;
-        const double bytes = generated * (body.bytes_of_step(sequences) + head.bytes +
-                                          sequences * before * body.cached_bytes);
+        const double bytes =
+            generated * (body.bytes_of_step(sequences) + head.bytes_of_step(sequences) +
+                         sequences * before * (body.cached_bytes + head.cached_bytes));
         add(least, bytes / limits.bytes_per_second,
-            multiplying(sequences * generated, before, sequences * generated));
+            multiplying(sequences * generated, before, sequences * generated, before));
     }
     return least;
 }

@@ -61,6 +61,8 @@ void reference(const Call& call) {
     if (call.inputs[keys]) write(k_cache, call.inputs[keys], call.step);
     if (call.inputs[values]) write(v_cache, call.inputs[values], call.step);
     if (k2_cache) write(k2_cache, call.inputs[second_keys], call.step);
+    const bool of_rows = call.output.axes[0]->name == "rows";
+    const Standing at = of_rows ? call.step.of_rows() : call.step.of_tokens();
     const Attributes& attributes = call.node.attributes;
     double scale = attributes.number("scale"), cap = attributes.number("soft_cap");
     int64_t window = int64_t(attributes.number("window"));
@@ -70,8 +72,8 @@ void reference(const Call& call) {
     Queries q(q_view), q2(call.inputs[second_queries]);
     std::vector<float> result(size_t(call.output.elements())), sink_of;
     if (call.inputs[sinks]) sink_of = load(call.inputs[sinks]);
-    for (const Sequence& sequence : call.step.sequences) {
-        int64_t end = sequence.cached + sequence.count;
+    for (const Sequence& sequence : at.sequences) {
+        int64_t end = at.positions[size_t(sequence.first + sequence.count - 1)] + 1;
         int64_t begin = window > 0 ? std::max<int64_t>(0, sequence.cached + 1 - window) : 0;
         for (int64_t g = 0; g < kv_heads; ++g) {
             std::vector<std::vector<float>> key, value, key2;  // of positions begin ... end
@@ -84,7 +86,7 @@ void reference(const Call& call) {
             for (int64_t i = 0; i < sequence.count * q_per_kv; ++i) {
                 int64_t t = sequence.first + i / q_per_kv, head = g * q_per_kv + i % q_per_kv;
                 int64_t row = t * kv_heads * q_per_kv + head;
-                int64_t last = call.step.positions[size_t(t)];
+                int64_t last = at.positions[size_t(t)];
                 int64_t first = window > 0 ? std::max<int64_t>(0, last + 1 - window) : 0;
                 std::vector<double> scores;
                 for (size_t j = size_t(first - begin); j <= size_t(last - begin); ++j) {
@@ -117,7 +119,9 @@ extern const Op attend{.name = "attend",
                        .rule =
                            [](const Node& node) {
                                const Shape& q = node.shape(queries);
-                               Rule rule{.whole = {q[0], q[3]}};
+                               Rule rule{.whole = {q[0], q[3]},
+                                         .takes_rows = !node.inputs[keys] && !node.inputs[values] &&
+                                                       !node.inputs[second_keys]};
                                for (size_t i : {keys_cache, values_cache, second_cache})
                                    if (node.inputs[i])
                                        for (Axis axis : node.shape(i))

@@ -185,7 +185,7 @@ void VulkanDevice::reserve_inputs(int64_t capacity) {
     inputs_.ids.reserve(size_t(capacity));
     guarded(description_.name, "making room for inputs", [&] {
         constexpr int64_t counts = 16;
-        step_ = memory_.take(counts + capacity * 4 * (4 + 4), Reach::Written);
+        step_ = memory_.take(counts + capacity * 4 * (2 + 2 * (4 + 1 + 1)), Reach::Written);
         written_.reset();
         Address next = step_.address;
         auto take = [&](int64_t words) { return std::exchange(next, next + Address(words) * 4); };
@@ -193,11 +193,13 @@ void VulkanDevice::reserve_inputs(int64_t capacity) {
         step_addresses_.rows = take(1);
         step_addresses_.one = take(1);
         step_addresses_.sequence_count = take(1);
-        step_addresses_.sequences = take(4 * capacity);
+        for (StandingAddresses* of : {&step_addresses_.of_tokens, &step_addresses_.of_rows}) {
+            of->sequences = take(4 * capacity);
+            of->positions = take(capacity);
+            of->sequence_of = take(capacity);
+        }
         step_addresses_.ids = take(capacity);
-        step_addresses_.positions = take(capacity);
         step_addresses_.row_numbers = take(capacity);
-        step_addresses_.sequence_of = take(capacity);
     });
 }
 
@@ -208,22 +210,26 @@ void VulkanDevice::write_step() {
     auto put = [&](Address at, const void* from, size_t bytes) {
         std::memcpy(step_.mapped + (at - step_.address), from, bytes);
     };
-    auto put_all = [&](Address at, const std::vector<int32_t>& values) {
+    auto put_all = [&](Address at, std::span<const int32_t> values) {
         put(at, values.data(), values.size() * 4);
+    };
+    auto put_standing = [&](const StandingAddresses& to, const graph::Standing& from) {
+        static_assert(sizeof(graph::Sequence) == 16);
+        put(to.sequences, from.sequences.data(), from.sequences.size() * 16);
+        put_all(to.positions, from.positions);
+        std::vector<int32_t> sequence_of(from.positions.size());
+        for (size_t i = 0; i < from.sequences.size(); ++i)
+            std::fill_n(sequence_of.begin() + from.sequences[i].first, from.sequences[i].count,
+                        int32_t(i));
+        put_all(to.sequence_of, sequence_of);
     };
     const uint32_t counts[] = {uint32_t(inputs_.tokens()), uint32_t(inputs_.rows.size()), 1,
                                uint32_t(inputs_.sequences.size())};
     put(step_addresses_.tokens, counts, sizeof counts);
-    static_assert(sizeof(graph::Sequence) == 16);
-    put(step_addresses_.sequences, inputs_.sequences.data(), inputs_.sequences.size() * 16);
     put_all(step_addresses_.ids, inputs_.ids);
-    put_all(step_addresses_.positions, inputs_.positions);
     put_all(step_addresses_.row_numbers, inputs_.rows);
-    std::vector<int32_t> sequence_of(inputs_.ids.size());
-    for (size_t i = 0; i < inputs_.sequences.size(); ++i)
-        std::fill_n(sequence_of.begin() + inputs_.sequences[i].first, inputs_.sequences[i].count,
-                    int32_t(i));
-    put_all(step_addresses_.sequence_of, sequence_of);
+    put_standing(step_addresses_.of_tokens, inputs_.of_tokens());
+    put_standing(step_addresses_.of_rows, inputs_.of_rows());
 }
 
 std::unique_ptr<Recording> VulkanDevice::record(std::span<const Launch> launches,

@@ -19,8 +19,9 @@ Address Site::address(const Operand& operand) const {
         case Where::Landing:
             return landing + Address(operand.offset);
         case Where::Input:
-            if (operand.view.axes[0]->name == "rows") return step.row_numbers;
-            return operand.input == "ids" ? step.ids : step.positions;
+            if (operand.input == "ids") return step.ids;
+            if (operand.input == "rows") return step.row_numbers;
+            return standing(operand.view).positions;
     }
     check(false, "an operand lies somewhere");
     return 0;
@@ -29,6 +30,10 @@ Address Site::address(const Operand& operand) const {
 Live live(const graph::View& view) {
     if (view.axes.empty() || !view.axes[0]->live()) return Live::No;
     return view.axes[0]->name == "rows" ? Live::Rows : Live::Tokens;
+}
+
+const StandingAddresses& Site::standing(const graph::View& view) const {
+    return live(view) == Live::Rows ? step.of_rows : step.of_tokens;
 }
 
 Address Site::count(const graph::View& view) const {

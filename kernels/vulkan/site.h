@@ -41,12 +41,16 @@ struct Features {
 
 // The inputs of a step in device memory. All arrays have room for as many tokens as a step may
 // have.
-struct StepAddresses {
-    Address tokens = 0, rows = 0, one = 0;  // counts, and the number 1
-    Address ids = 0, positions = 0, row_numbers = 0;
-    Address sequence_count = 0;
+struct StandingAddresses {
+    Address positions = 0;
     Address sequences = 0;    // [slot first count cached]
     Address sequence_of = 0;  // of each token
+};
+struct StepAddresses {
+    Address tokens = 0, rows = 0, one = 0;  // counts, and the number 1
+    Address ids = 0, row_numbers = 0;
+    Address sequence_count = 0;
+    StandingAddresses of_tokens, of_rows;
 };
 
 struct Site {
@@ -64,6 +68,8 @@ struct Site {
     Address scratch(const Launch& launch) const { return arena + Address(launch.scratch_offset); }
     // Where the number of the view's live elements stands: 1 where its first axis is fixed.
     Address count(const graph::View& view) const;
+    // Where the tokens or rows of the view stand.
+    const StandingAddresses& standing(const graph::View& view) const;
 };
 
 Live live(const graph::View& view);

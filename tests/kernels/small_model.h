@@ -39,6 +39,8 @@ class SmallModel {
     Tensor activation(const std::string& name, const Shape& axes, float scale = 1);
     // Ends the graph: the result is y [tokens ...] of all tokens.
     void finish(Tensor y);
+    // The same where what can run over the wanted rows alone does.
+    void finish_in_head(Tensor y);
 
     // The result on a device that holds all of it. Steps run one after another.
     std::vector<float> run(std::unique_ptr<kernels::Device> device,

@@ -78,6 +78,26 @@ TEST(Head, begins_behind_nodes_that_read_the_step) {
     EXPECT_EQ(small.graph.nodes()[0].op->name, "embed");
 }
 
+// A step has the positions of its rows.
+TEST(Head, has_nodes_that_read_positions) {
+    Small small;
+    Tensor x = temper(small.embedding(), small.graph.input("positions"), 0.1, 8);
+    small.graph.begin_head(x);
+    EXPECT_EQ(head_of(small.graph), "select_rows temper");
+    const Tensor positions = small.graph.nodes().back().inputs[1];
+    EXPECT_EQ(positions->name, "row_positions");
+    EXPECT_EQ(positions.shape()[0], small.graph.rows());
+}
+
+// Attention to caches that other blocks write: the last three of six blocks here.
+TEST(Head, has_blocks_that_read_caches_of_others) {
+    auto graph = test::fixture_graph("gemma4-dense");
+    int attends = 0;
+    for (size_t i = graph->head_begin(); i < graph->nodes().size(); ++i)
+        attends += graph->nodes()[i].op->name == "attend";
+    EXPECT_EQ(attends, 3);
+}
+
 // What is mixed later on is needed of all tokens, and so is what leads to it.
 TEST(Head, leaves_what_tokens_to_come_need) {
     Small small;
@@ -92,6 +112,25 @@ TEST(Head, leaves_what_tokens_to_come_need) {
     EXPECT_EQ(head_of(small.graph), "select_rows scale select_rows add");
     EXPECT_EQ(small.graph.nodes()[1].op->name, "scale");
     expect_in_order(small.graph);
+}
+
+TEST(Head, runs_over_rows_that_stand_where_their_tokens_do) {
+    graph::StepInputs step;
+    const std::vector<int32_t> two(2), three(3), one(1);
+    step.append(4, 7, three);
+    step.append(0, 0, one);
+    step.append(2, 5, two);
+    step.take_rows(std::vector<int32_t>{0, 2, 5});
+    EXPECT_EQ(step.rows, (std::vector<int32_t>{0, 2, 5}));
+    EXPECT_EQ(step.row_positions, (std::vector<int32_t>{7, 9, 6}));
+    EXPECT_EQ(step.row_sequences,
+              (std::vector<graph::Sequence>{{.slot = 4, .first = 0, .count = 2, .cached = 7},
+                                            {.slot = 2, .first = 2, .count = 1, .cached = 6}}));
+    step.take_rows(std::vector<int32_t>{3});
+    EXPECT_EQ(step.row_sequences,
+              (std::vector<graph::Sequence>{{.slot = 0, .first = 0, .count = 1, .cached = 0}}));
+    step.take_rows({});
+    EXPECT_TRUE(step.row_sequences.empty());
 }
 
 TEST(Head, selects_once_what_several_read) {

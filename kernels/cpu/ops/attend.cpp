@@ -97,15 +97,20 @@ struct Attend {
     const float* sinks = nullptr;
     int64_t kv_heads = 0, q_per_kv = 0, window = 0;
     float scale = 1, soft_cap = 0;
+    bool of_rows = false;  // of the step, which have no new keys
     PartRows part_rows;
     float* partial = nullptr;
+
+    graph::Standing standing() const {
+        return of_rows ? site.inputs().of_rows() : site.inputs().of_tokens();
+    }
 
     // The new row of a token and kv head.
     void write_row(const Written& to, const graph::Sequence& sequence, int64_t token,
                    int64_t head) const {
         const gguf::DType dtype = to.cache.view.dtype;
         const float* row = to.rows.row(token * to.cache.heads + head);
-        std::byte* cell = to.cache.row(sequence.slot, head, site.inputs().positions[size_t(token)]);
+        std::byte* cell = to.cache.row(sequence.slot, head, standing().positions[size_t(token)]);
         if (gguf::traits(dtype).block > 1)
             gguf::encode_row(dtype, {row, size_t(to.rows.length)}, cell);
         else
@@ -113,7 +118,7 @@ struct Attend {
     }
 
     void write(const Worker& worker) const {
-        for (const graph::Sequence& sequence : site.inputs().sequences)
+        for (const graph::Sequence& sequence : standing().sequences)
             for (const Written& to : written) {
                 int64_t first, last, heads = to.cache.heads;
                 worker.share(sequence.count * heads, first, last);
@@ -127,7 +132,7 @@ struct Attend {
     bool readers_write() const {
         for (const Written& to : written)
             if (to.cache.heads != kv_heads) return false;
-        for (const graph::Sequence& sequence : site.inputs().sequences)
+        for (const graph::Sequence& sequence : standing().sequences)
             if (sequence.count > few_tokens(q_per_kv) ||
                 sequence.count * q_per_kv > attention_queries)
                 return false;
@@ -136,7 +141,7 @@ struct Attend {
     void write_piece(const Block& piece) const {
         const graph::Sequence& sequence = *piece.sequence;
         for (int64_t token = sequence.first; token < sequence.first + sequence.count; ++token) {
-            const int64_t position = site.inputs().positions[size_t(token)];
+            const int64_t position = standing().positions[size_t(token)];
             if (position < piece.begin || position >= piece.end) continue;
             for (const Written& to : written) write_row(to, sequence, token, piece.head);
         }
@@ -145,7 +150,7 @@ struct Attend {
     template <typename Use>
     void each_block(Use use) const {
         int64_t row = 0;
-        for (const graph::Sequence& sequence : site.inputs().sequences) {
+        for (const graph::Sequence& sequence : standing().sequences) {
             const bool few = sequence.count <= few_tokens(q_per_kv);
             const int64_t all = sequence.count * q_per_kv;
             for (int64_t head = 0; head < kv_heads; ++head)
@@ -167,7 +172,7 @@ struct Attend {
     int64_t token_of(const graph::Sequence& sequence, int64_t query) const {
         return sequence.first + query / q_per_kv;
     }
-    int64_t seen_to(int64_t token) const { return site.inputs().positions[size_t(token)] + 1; }
+    int64_t seen_to(int64_t token) const { return standing().positions[size_t(token)] + 1; }
     int64_t seen_from(int64_t token) const {
         return window > 0 ? std::max<int64_t>(0, seen_to(token) - window) : 0;
     }
@@ -315,6 +320,7 @@ Task bind(const Launch& launch, const Site& site) {
                   .window = int64_t(operation.node->attributes.number("window")),
                   .scale = float(operation.node->attributes.number("scale")),
                   .soft_cap = float(operation.node->attributes.number("soft_cap")),
+                  .of_rows = q.axes[0]->name == "rows",
                   .part_rows = PartRows(operation),
                   .partial = reinterpret_cast<float*>(site.scratch(launch))};
     if (operation.inputs[second_cache]) {

@@ -94,12 +94,13 @@ Dispatch write(const Operand& x, const Operand& cache, bool first, const Site& s
     const auto length = uint32_t(view.extents.back());
     const uint32_t type = cache_number(cache.view.dtype);
     const auto block = uint32_t(planes_of(cache.view.dtype).block);
+    const StandingAddresses& standing = site.standing(view);
     const WriteParameters parameters{.count = site.count(view),
                                      .x = site.address(x),
                                      .cache = site.address(cache),
-                                     .positions = site.step.positions,
-                                     .sequence_of = site.step.sequence_of,
-                                     .sequences = site.step.sequences,
+                                     .positions = standing.positions,
+                                     .sequence_of = standing.sequence_of,
+                                     .sequences = standing.sequences,
                                      .heads = heads,
                                      .cells = cells_of(cache.view),
                                      .length = length,
@@ -133,15 +134,16 @@ std::vector<Dispatch> bind(const Launch& launch, const Site& site) {
 
     const Blocks blocks(operation);
     const graph::Attributes& attributes = operation.node->attributes;
+    const StandingAddresses& standing = site.standing(operation.output.view);
     Attention attention{.q = heads_of(input(queries), site),
                         .y = heads_of(operation.output, site),
                         .keys = site.address(input(keys_cache)),
                         .values = site.address(input(values_cache)),
                         .sinks = input(sinks) ? site.address(input(sinks)) : 0,
                         .count = site.count(operation.output.view),
-                        .positions = site.step.positions,
-                        .sequence_of = site.step.sequence_of,
-                        .sequences = site.step.sequences,
+                        .positions = standing.positions,
+                        .sequence_of = standing.sequence_of,
+                        .sequences = standing.sequences,
                         .partial = site.scratch(launch),
                         .kv_heads = uint32_t(blocks.kv_heads),
                         .q_per_kv = uint32_t(blocks.q_per_kv),
@@ -179,15 +181,15 @@ std::vector<Dispatch> bind(const Launch& launch, const Site& site) {
          .parameters = Parameters(kept),
          .x = {.units = 1,
                .per_group = blocks.tokens_at_once,
-               .live = Live::Tokens,
+               .live = live(operation.output.view),
                .times = blocks.q_blocks() * blocks.parts},
          .y = {.units = blocks.kv_heads}});
     if (blocks.parts > 1)
-        dispatches.push_back(
-            {.shader = "attend_join",
-             .constants = {group_for(site, blocks.dv), uint32_t(blocks.dv)},
-             .parameters = Parameters(kept),
-             .x = {.units = blocks.kv_heads * blocks.q_per_kv, .live = Live::Tokens}});
+        dispatches.push_back({.shader = "attend_join",
+                              .constants = {group_for(site, blocks.dv), uint32_t(blocks.dv)},
+                              .parameters = Parameters(kept),
+                              .x = {.units = blocks.kv_heads * blocks.q_per_kv,
+                                    .live = live(operation.output.view)}});
     return dispatches;
 }
 

@@ -85,8 +85,8 @@ DeltaParameters parameters_of(const Launch& launch, const Site& site, bool chunk
     const int64_t length = operation.inputs[0].view.extents.back();
     return {.count = site.count(operation.output.view),
             .sequence_count = site.step.sequence_count,
-            .sequences = site.step.sequences,
-            .sequence_of = site.step.sequence_of,
+            .sequences = site.step.of_tokens.sequences,
+            .sequence_of = site.step.of_tokens.sequence_of,
             .q = address(0),
             .k = address(1),
             .v = address(2),

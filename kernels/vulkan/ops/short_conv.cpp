@@ -23,8 +23,8 @@ std::vector<Dispatch> bind(const Launch& launch, const Site& site) {
     const ConvParameters parameters{
         .count = site.count(y),
         .sequence_count = site.step.sequence_count,
-        .sequences = site.step.sequences,
-        .sequence_of = site.step.sequence_of,
+        .sequences = site.step.of_tokens.sequences,
+        .sequence_of = site.step.of_tokens.sequence_of,
         .x = site.address(operation.inputs[0]),
         .kernel = site.address(operation.inputs[1]),
         .state = site.address(operation.inputs[2]),
