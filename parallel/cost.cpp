@@ -27,11 +27,12 @@ constexpr double prompt_tokens = 4;
 
 // What a part asks of the devices that have it.
 struct Load {
-    double bytes = 0;          // held: weights and states
-    double decode_bytes = 0;   // read for one token
-    double step_bytes = 0;     // read once per prompt step
-    double multiply_adds = 0;  // per token
-    double experts_used = 0;   // of `experts`, where it is a mixture
+    double bytes = 0;                 // held: weights and states
+    double decode_bytes = 0;          // read for one token
+    double step_bytes = 0;            // read once per prompt step
+    double multiply_adds = 0;         // for one token
+    double prompt_multiply_adds = 0;  // per token of a prompt, which ends where the head begins
+    double experts_used = 0;          // of `experts`, where it is a mixture
     double experts = 0;
 };
 
@@ -50,11 +51,17 @@ double used_experts(const Graph& graph, int value) {
     return 1;
 }
 
+bool is_read_by_body(const Graph& graph, int value) {
+    const std::vector<int> readers = graph.readers(value);
+    return !readers.empty() && size_t(readers.front()) < graph.head_begin();
+}
+
 Load load_of(const Graph& graph, const Part& part) {
     Load load;
     for (int number : part.values) {
         const Value& value = graph.value(number);
         double bytes = stored_bytes(value), count = double(elements(value.shape));
+        double of_prompts = is_read_by_body(graph, number) ? 1 : 0;
         load.bytes += bytes;
         if (value.kind == Kind::State) {
             load.decode_bytes += bytes / 2 / double(value.shape[0]->extent);
@@ -63,12 +70,14 @@ Load load_of(const Graph& graph, const Part& part) {
             load.experts_used = used_experts(graph, number);
             double fraction = load.experts_used / load.experts;
             load.decode_bytes += bytes * fraction;
-            load.step_bytes += bytes;
+            load.step_bytes += of_prompts * bytes;
             load.multiply_adds += count * fraction;
+            load.prompt_multiply_adds += of_prompts * count * fraction;
         } else if (value.use == Use::Matrix) {
             load.decode_bytes += bytes;
-            load.step_bytes += bytes;
+            load.step_bytes += of_prompts * bytes;
             load.multiply_adds += count;
+            load.prompt_multiply_adds += of_prompts * count;
         }
     }
     return load;
@@ -112,7 +121,7 @@ class Costs {
         double bytes =
             load.decode_bytes + prompt_tokens * load.step_bytes / double(question_.options.bucket);
         return bytes / std::max(1.0, row.bytes_per_second) +
-               (1 + prompt_tokens) * load.multiply_adds /
+               (load.multiply_adds + prompt_tokens * load.prompt_multiply_adds) /
                    std::max(1.0, row.multiply_adds_per_second);
     }
 
