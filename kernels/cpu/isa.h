@@ -209,6 +209,9 @@ using PlaceBf16 = void(const float* row, int64_t columns, int parts, uint8_t* ti
 // numbers (AMX-BF16).
 enum class Reduced { Nothing, F16, Bf16, AllTypes };
 
+// One number to one number. Where an array is cut changes no bit. What is no number stays none.
+using Map = void(const float* x, float* y, int64_t count, float parameter);
+
 struct Isa {
     int lanes = 0;
     // That products of tiles take at a time: pieces are best made of so many. Matrix units take
@@ -242,6 +245,10 @@ struct Isa {
     void (*silu_mul)(const float* gate, const float* up, float* y, int64_t count) = nullptr;
     void (*gelu_mul)(const float* gate, const float* up, float* y, int64_t count) = nullptr;
     void (*clamped_swiglu)(const float* gate, const float* up, float* y, int64_t count) = nullptr;
+    Map* scale = nullptr;     // x times the parameter
+    Map* sigmoid = nullptr;   // 1 / (1 + e^-x)
+    Map* softplus = nullptr;  // ln(1 + e^x)
+    Map* soft_cap = nullptr;  // the parameter times tanh(x / parameter)
     void (*softmax)(const float* x, float* y, int64_t count) = nullptr;
     // y += weight * x
     void (*add_scaled)(const float* x, float weight, float* y, int64_t count) = nullptr;

@@ -7,8 +7,8 @@ namespace tandem::kernels::cpu {
 
 namespace ops {
 extern const CpuKernel linear_units, linear_bf16, linear_q16, linear_packed, linear_batched,
-    linear_any, embed, pair, any_pair, glu, maps, rms_norm, l2_norm, rope, attend, short_conv,
-    delta_net, moe_ffn, expert_bias, router, select_rows, reference, prepare_q8_of_32,
+    linear_any, embed, pair, any_pair, glu, maps, pick, temper, rms_norm, l2_norm, rope, attend,
+    short_conv, delta_net, moe_ffn, expert_bias, router, select_rows, reference, prepare_q8_of_32,
     prepare_q8_of_256, prepare_q8_of_32_tiles, prepare_q8_of_256_tiles, prepare_f32_tiles,
     prepare_bf16, prepare_bf16_pair, prepare_q16, prepare_dense;
 }
@@ -27,6 +27,8 @@ constexpr const CpuKernel* table[] = {
     &ops::any_pair,
     &ops::glu,
     &ops::maps,
+    &ops::pick,
+    &ops::temper,
     &ops::rms_norm,
     &ops::l2_norm,
     &ops::rope,

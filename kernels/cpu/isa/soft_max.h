@@ -20,13 +20,6 @@ inline Seen seen_by(const Attention& a, int64_t i, int64_t begin, int64_t count)
     return {from, to};
 }
 
-// cap tanh(x / cap), as tanh u = 1 - 2 / (e^2u + 1). What is no number stays none.
-inline F capped(F x, float cap) {
-    F power = exp(mul(x, splat(2 / cap)));
-    F tanh = sub(splat(1.0f), div(splat(2.0f), add(power, splat(1.0f))));
-    return fma(splat(cap), tanh, mul(x, zero()));
-}
-
 // What scores count from: the largest of them, or where all are unseen any number.
 inline F base_of(F most) { return max(most, splat(-3e38f)); }
 

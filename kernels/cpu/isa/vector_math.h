@@ -32,6 +32,18 @@ inline F exp(F x) {
     return keep_from(x, -87.3f, mul(exp_of_small(r), power_of_two(rounded)));
 }
 
+// 0, but no number where x is none.
+inline F zero_if_number(F x) {
+    return mul(min(splat(1e30f), max(splat(-1e30f), x)), zero());  // of the second, if it is none
+}
+
+// cap tanh(x / cap), as tanh u = 1 - 2 / (e^2u + 1). What is no number stays none.
+inline F capped(F x, float cap) {
+    F power = exp(mul(x, splat(2 / cap)));
+    F tanh = sub(splat(1.0f), div(splat(2.0f), add(power, splat(1.0f))));
+    return fma(splat(cap), tanh, zero_if_number(x));
+}
+
 // g sigmoid(x)
 inline F gated(F g, F x) { return div(g, add(splat(1.0f), exp(sub(zero(), x)))); }
 inline float gated(float g, float x) { return g / (1 + __builtin_expf(-x)); }

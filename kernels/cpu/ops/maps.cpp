@@ -1,7 +1,5 @@
 // scale, sigmoid, softplus and soft_cap on the CPU: one number to one number. Rows are shared out;
 // their length is that of all but the first axis.
-#include <cmath>
-
 #include "kernels/cpu/rows.h"
 #include "kernels/cpu/site.h"
 
@@ -9,35 +7,15 @@ namespace tandem::kernels::cpu::ops {
 
 namespace {
 
-using Map = void (*)(const float* x, float* y, int64_t count, float parameter);
-
-template <typename F>
-void each(const float* x, float* y, int64_t count, F f) {
-    for (int64_t i = 0; i < count; ++i) y[i] = f(x[i]);
-}
-
-void scale(const float* x, float* y, int64_t count, float factor) {
-    each(x, y, count, [=](float value) { return value * factor; });
-}
-void sigmoid(const float* x, float* y, int64_t count, float) {
-    each(x, y, count, [](float value) { return 1 / (1 + std::exp(-value)); });
-}
-void softplus(const float* x, float* y, int64_t count, float) {
-    each(x, y, count, [](float value) { return value > 20 ? value : std::log1p(std::exp(value)); });
-}
-void soft_cap(const float* x, float* y, int64_t count, float cap) {
-    each(x, y, count, [=](float value) { return cap * std::tanh(value / cap); });
-}
-
 struct Entry {
     std::string_view op;
-    Map map;
+    Map* Isa::*map;
     const char* parameter;  // its name among the attributes
 };
-constexpr Entry entries[] = {{"scale", scale, "factor"},
-                             {"sigmoid", sigmoid, nullptr},
-                             {"softplus", softplus, nullptr},
-                             {"soft_cap", soft_cap, "cap"}};
+constexpr Entry entries[] = {{"scale", &Isa::scale, "factor"},
+                             {"sigmoid", &Isa::sigmoid, nullptr},
+                             {"softplus", &Isa::softplus, nullptr},
+                             {"soft_cap", &Isa::soft_cap, "cap"}};
 
 const Entry* entry_of(const Operation& operation) {
     for (const Entry& entry : entries)
@@ -62,7 +40,7 @@ Task bind(const Launch& launch, const Site& site) {
     Rows from = *as_rows(site.view(operation.inputs[0]), columns), to = *as_rows(y, columns);
     float parameter =
         entry.parameter ? float(operation.node->attributes.number(entry.parameter)) : 0;
-    return [=, map = entry.map](const Worker& worker) {
+    return [=, map = site.isa.*entry.map](const Worker& worker) {
         int64_t first, last;
         // A single row is divided, too: one token is the common case.
         if (to.count(site.inputs(), y) == 1) {

@@ -1,0 +1,50 @@
+// One number to one number, over vectors.
+#include "kernels/cpu/isa/kernels.h"
+#include "kernels/cpu/isa/vector_math.h"
+
+namespace tandem::kernels::cpu::TANDEM_ISA {
+
+namespace {
+
+// The last numbers go through a vector, too: the same bits wherever an array ends.
+template <typename Function>
+inline void map(const float* x, float* y, int64_t count, Function function) {
+    int64_t i = 0;
+    for (; i + lanes <= count; i += lanes) store(y + i, function(load_f32(x + i)));
+    if (i == count) return;
+    float last[lanes] = {};
+    for (int64_t k = i; k < count; ++k) last[k - i] = x[k];
+    store(last, function(load_f32(last)));
+    for (int64_t k = i; k < count; ++k) y[k] = last[k - i];
+}
+
+// ln(1 + x) of 0 <= x <= 1 within 2 units in the last place: 2 artanh s, s = x / (2 + x) up to 1/3.
+inline F log_of_1_and(F x) {
+    const F s = div(x, add(x, splat(2.0f))), z = mul(s, s);
+    F p = splat(2.0f / 15);
+    for (const float next : {2.0f / 13, 2.0f / 11, 2.0f / 9, 2.0f / 7, 2.0f / 5, 2.0f / 3, 2.0f})
+        p = fma(p, z, splat(next));
+    return mul(p, s);
+}
+
+}  // namespace
+
+void scale(const float* x, float* y, int64_t count, float factor) {
+    map(x, y, count, [=](F value) { return mul(value, splat(factor)); });
+}
+
+void sigmoid(const float* x, float* y, int64_t count, float) {
+    map(x, y, count, [](F value) { return add(gated(splat(1.0f), value), zero_if_number(value)); });
+}
+
+void softplus(const float* x, float* y, int64_t count, float) {
+    map(x, y, count, [](F value) {
+        return add(max(zero(), value), log_of_1_and(exp(sub(zero(), abs(value)))));
+    });
+}
+
+void soft_cap(const float* x, float* y, int64_t count, float cap) {
+    map(x, y, count, [=](F value) { return capped(value, cap); });
+}
+
+}  // namespace tandem::kernels::cpu::TANDEM_ISA

@@ -1,0 +1,78 @@
+// Functions of one number on the CPU against those of the standard library, in every variant.
+#include <bit>
+#include <cmath>
+#include <limits>
+
+#include "kernels/cpu_case.h"
+
+namespace tandem {
+namespace {
+
+using kernels::cpu::Isa;
+using kernels::cpu::Map;
+
+std::vector<float> numbers() {
+    std::vector<float> all;
+    for (float x = -120; x < 120; x += 0.37f) all.push_back(x);
+    for (float x = 1e-30f; x < 1e30f; x *= 7) {
+        all.push_back(x);
+        all.push_back(-x);
+    }
+    constexpr float infinity = std::numeric_limits<float>::infinity();
+    for (float x : {0.0f, infinity, -infinity, std::nanf("")}) all.push_back(x);
+    return all;
+}
+
+struct Case {
+    const char* name;
+    Map* Isa::*map;
+    double (*expected)(double x);
+    double relative, absolute;  // what it may be off
+};
+constexpr float parameter = 3;
+const Case cases[] = {
+    {"scale", &Isa::scale, [](double x) { return parameter * x; }, 1e-7, 0},
+    {"sigmoid", &Isa::sigmoid, [](double x) { return 1 / (1 + std::exp(-x)); }, 3e-7, 1e-37},
+    {"softplus", &Isa::softplus,
+     [](double x) { return x > 0 ? x + std::log1p(std::exp(-x)) : std::log1p(std::exp(x)); }, 3e-7,
+     2e-37},
+    {"soft_cap", &Isa::soft_cap, [](double x) { return parameter * std::tanh(x / parameter); },
+     2e-7, 1e-6}};
+
+TEST(CpuMaps, AreWhatTheStandardLibrarySays) {
+    const std::vector<float> x = numbers();
+    for (const test::Machine& machine : test::machines())
+        for (const Case& how : cases) {
+            std::vector<float> y(x.size());
+            (kernels::cpu::find_variant(machine.variant)->isa().*how.map)(
+                x.data(), y.data(), int64_t(x.size()), parameter);
+            for (size_t i = 0; i < x.size(); ++i) {
+                const double expected = how.expected(x[i]);
+                if (std::isnan(expected) || std::isinf(expected))
+                    EXPECT_TRUE(std::isnan(expected) ? std::isnan(y[i]) : y[i] == expected)
+                        << machine.variant << " " << how.name << " of " << x[i] << ": " << y[i];
+                else
+                    EXPECT_NEAR(y[i], expected, how.relative * std::abs(expected) + how.absolute)
+                        << machine.variant << " " << how.name << " of " << x[i];
+            }
+        }
+}
+
+TEST(CpuMaps, GiveTheSameBitsWhereverAnArrayIsCut) {
+    const std::vector<float> x = numbers();
+    for (const test::Machine& machine : test::machines())
+        for (const Case& how : cases) {
+            Map* map = kernels::cpu::find_variant(machine.variant)->isa().*how.map;
+            std::vector<float> whole(x.size()), parts(x.size());
+            const auto count = int64_t(x.size()), cut = count / 2 - 3;
+            map(x.data(), whole.data(), count, parameter);
+            map(x.data(), parts.data(), cut, parameter);
+            map(x.data() + cut, parts.data() + cut, count - cut, parameter);
+            for (size_t i = 0; i < x.size(); ++i)
+                EXPECT_EQ(std::bit_cast<uint32_t>(whole[i]), std::bit_cast<uint32_t>(parts[i]))
+                    << machine.variant << " " << how.name << " of " << x[i];
+        }
+}
+
+}  // namespace
+}  // namespace tandem
