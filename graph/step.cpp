@@ -1,5 +1,9 @@
 #include "graph/step.h"
 
+#include <algorithm>
+
+#include "gguf/error.h"
+
 namespace tandem::graph {
 
 void StepInputs::append(int32_t slot, int32_t cached, std::span<const int32_t> tokens) {
@@ -13,6 +17,7 @@ void StepInputs::append(int32_t slot, int32_t cached, std::span<const int32_t> t
 }
 
 void StepInputs::take_rows(std::span<const int32_t> wanted) {
+    check(std::is_sorted(wanted.begin(), wanted.end()), "rows ascend");
     rows.assign(wanted.begin(), wanted.end());
     row_positions.clear();
     row_sequences.clear();

@@ -12,7 +12,9 @@ namespace {
 std::vector<int32_t>& field(graph::StepInputs& inputs, std::string_view name) {
     if (name == "ids") return inputs.ids;
     if (name == "positions") return inputs.positions;
-    return name == "rows" ? inputs.rows : inputs.row_positions;
+    if (name == "rows") return inputs.rows;
+    check(name == "row_positions", "a field of the step");
+    return inputs.row_positions;
 }
 
 }  // namespace
@@ -37,10 +39,9 @@ graph::View Addresses::view(const Operand& operand) const {
         case Where::Landing:
             view.data = bindings.landing + operand.offset;
             break;
-        case Where::Input: {
+        case Where::Input:
             view.data = reinterpret_cast<std::byte*>(field(inputs, operand.input).data());
             break;
-        }
     }
     return view;
 }

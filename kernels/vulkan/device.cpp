@@ -193,8 +193,9 @@ void VulkanDevice::reserve_inputs(int64_t capacity) {
         step_addresses_.rows = take(1);
         step_addresses_.one = take(1);
         step_addresses_.sequence_count = take(1);
-        for (StandingAddresses* of : {&step_addresses_.of_tokens, &step_addresses_.of_rows}) {
-            of->sequences = take(4 * capacity);
+        StandingAddresses* const both[] = {&step_addresses_.of_tokens, &step_addresses_.of_rows};
+        for (StandingAddresses* of : both) of->sequences = take(4 * capacity);  // aligned to 16
+        for (StandingAddresses* of : both) {
             of->positions = take(capacity);
             of->sequence_of = take(capacity);
         }

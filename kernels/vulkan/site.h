@@ -39,13 +39,14 @@ struct Features {
     MatrixUnits matrix_units;
 };
 
-// The inputs of a step in device memory. All arrays have room for as many tokens as a step may
-// have.
+// Where tokens stand, or rows.
 struct StandingAddresses {
     Address positions = 0;
     Address sequences = 0;    // [slot first count cached]
     Address sequence_of = 0;  // of each token
 };
+// The inputs of a step in device memory. All arrays have room for as many tokens as a step may
+// have.
 struct StepAddresses {
     Address tokens = 0, rows = 0, one = 0;  // counts, and the number 1
     Address ids = 0, row_numbers = 0;

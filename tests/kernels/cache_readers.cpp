@@ -49,9 +49,9 @@ Tensor build(SmallModel& model, const Case& how) {
 
 // Prompts of several sequences, of which some, all or the last tokens are wanted, and what follows.
 Steps steps() {
-    Steps all{random_step(0, 300), random_step(300, 90), test::step_of({{1, 0, 40}, {2, 0, 1}}),
+    Steps all{random_step(0, 301), random_step(301, 89), test::step_of({{1, 0, 40}, {2, 0, 1}}),
               test::step_of({{0, 390, 1}, {1, 40, 1}, {2, 1, 1}}), random_step(391, 5)};
-    all[0].rows = {299};
+    all[0].rows = {300};
     std::erase_if(all[1].rows, [](int32_t row) { return row % 7 == 3; });
     all[2].rows = {0, 3, 39, 40};
     all[3].rows = {0, 2};
