@@ -57,8 +57,9 @@ class Graph {
     void begin_layer(int layer);
     // The nodes from here on run over the wanted rows only, in a program of their own.
     void begin_head() { head_begin_ = nodes_.size(); }
-    // The same with all nodes before that only x [tokens ...] needs and that need nothing of other
-    // tokens but what is in a cache before: they move to the head. Returns x over the wanted rows.
+    // The same with those of the nodes before that only x [tokens ...] needs, and of which a row
+    // needs no other token but through a cache that is filled by then: they move to the head.
+    // Returns x over the wanted rows.
     Tensor begin_head(Tensor x);
 
     // `shape` is row_axes + column_axes; a second mention of the same rows gives the same value.
@@ -85,6 +86,7 @@ class Graph {
   private:
     Tensor add(Value value);
     std::vector<bool> needed_by_rows(Tensor x) const;
+    int last_with(Tensor value, int layer) const;
     void put(Node node);
 
     std::deque<AxisDefinition> axes_;

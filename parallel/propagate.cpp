@@ -36,10 +36,22 @@ class Pass {
             place(int(i), graph_.nodes()[i]);
         }
         reshard_.fetch(graph_.result().value);
+        check_head();
         return std::move(placed_);
     }
 
   private:
+    // The head's exchange memory has room for rows.
+    void check_head() const {
+        for (size_t i = placed_.head_begin; i < placed_.steps.size(); ++i)
+            if (const auto* exchange = std::get_if<Exchange>(&placed_.steps[i]))
+                for (const Transfer& transfer : exchange->transfers) {
+                    const Instance& from = placed_.instances[size_t(transfer.from)];
+                    check(!contains(graph_.value(from.value).shape, graph_.tokens()),
+                          "a head exchanges rows");
+                }
+    }
+
     Group everywhere() const {
         Group all(table_.size());
         for (size_t i = 0; i < all.size(); ++i) all[i] = int(i);

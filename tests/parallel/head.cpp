@@ -68,8 +68,8 @@ struct Small {
     Tensor embedding() { return embed(weight("table", {vocab}, {embd}), graph.input("ids")); }
 };
 
-// A step has the fields of all tokens, not those of its rows.
-TEST(Head, begins_behind_nodes_that_read_the_step) {
+// Rows have no ids of their own.
+TEST(Head, begins_behind_nodes_that_read_ids) {
     Small small;
     Tensor x = scale(small.embedding(), 2);
     Tensor rows = small.graph.begin_head(x);
@@ -96,6 +96,41 @@ TEST(Head, has_blocks_that_read_caches_of_others) {
     for (size_t i = graph->head_begin(); i < graph->nodes().size(); ++i)
         attends += graph->nodes()[i].op->name == "attend";
     EXPECT_EQ(attends, 3);
+}
+
+// Rows travel, not tokens: they are selected where the body has brought the value last.
+TEST(Head, selects_where_the_body_has_the_value) {
+    auto graph = test::fixture_graph("gemma4-dense");
+    std::vector<int> layers;
+    for (size_t i = graph->head_begin(); i < graph->nodes().size(); ++i)
+        if (graph->nodes()[i].op->name == "select_rows") layers.push_back(graph->nodes()[i].layer);
+    // What was attended to and the stream in block 2, which is the last that fills a cache; the
+    // embeddings of layers, of which block 1 has read the last in the body.
+    EXPECT_EQ(layers, (std::vector<int>{2, 2, 1}));
+}
+
+// A reader cannot move past a node that writes the same cache.
+TEST(Head, leaves_readers_of_caches_that_are_written_later) {
+    for (bool written_later : {false, true}) {
+        Small small;
+        graph::Axis slots = small.graph.axis("slots", 1), cells = small.graph.axis("cells", 8);
+        graph::Axis kv = small.graph.axis("kv_heads", 1), q = small.graph.axis("q_per_kv", 1);
+        graph::Axis d = small.graph.axis("d", 4);
+        auto made = [&](const char* name, const graph::Shape& axes) {
+            return embed(small.weight(name, {small.vocab}, axes), small.graph.input("ids"));
+        };
+        auto state = [&](const char* name) {
+            return small.graph.state(name, gguf::DType::F32, {slots, kv, cells}, {d});
+        };
+        graph::Cache cache{state("k"), state("v")};
+        Tensor queries = made("q", {kv, q, d}), keys = made("keys", {kv, d});
+        Tensor first = attend(queries, keys, keys, cache, 1);
+        Tensor reader = attend(queries, {}, {}, cache, 1);
+        Tensor sum = add(first, reader);
+        if (written_later) sum = add(sum, attend(queries, keys, keys, cache, 1));
+        small.graph.begin_head(sum);
+        EXPECT_EQ(head_of(small.graph).find("attend") == std::string::npos, written_later);
+    }
 }
 
 // What is mixed later on is needed of all tokens, and so is what leads to it.

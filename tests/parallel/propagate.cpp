@@ -181,8 +181,8 @@ TEST(Propagate, a_sum_of_addends_stays_one) {
     graph::Tensor sum = add(a, b);
     graph->begin_layer(0);
     graph->begin_head();
-    graph->set_result(
-        select_rows(rms_norm(sum, weight("last", {embd}, {}), 1e-6), graph->input("rows")));
+    sum = select_rows(sum, graph->input("rows"));
+    graph->set_result(rms_norm(sum, weight("last", {embd}, {}), 1e-6));
     Planned planned = test::plan_on(std::move(graph), equal_devices(2), {.mode = "tensor"});
     const Placed& placed = planned.placed;
     Lines lines = exchanges(placed);
@@ -211,18 +211,21 @@ TEST(Propagate, addends_of_another_group_are_reduced_to_the_layers) {
     graph.begin_layer(0);
     graph::Tensor factor =
         graph.weight("factor", gguf::DType::F32, {embd}, {}, {.tensor = "factor"});
-    graph.set_result(mul(x, factor));
+    graph::Tensor scaled = mul(x, factor);
+    graph.begin_head();
+    graph.set_result(select_rows(scaled, graph.input("rows")));
     Plan plan{.groups = {{0, 1}, {1, 2}, {1, 2}}};
     plan.partitions.push_back({.axis = vocab, .group = {0, 1}, .bounds = {0, 4, 8}});
     plan.anchors.resize(graph.values().size());
     plan.anchors[size_t(table.value)] = Placement::split(&plan.partitions[0]);
     plan.anchors[size_t(factor.value)] = Placement::replicated({1, 2});
     EXPECT_EQ(to_string(propagate(graph, plan, equal_devices(3))),
-              "head:\n"
               "%0:P{0,1} = embed(table:S(vocab), ids:R{0,1,2})\n"
               "all_reduce {0,1} -> {1,2}: %0\n"
               "%1:R{1,2} = mul(%0:R{1,2}, factor:R{1,2})\n"
-              "fetch {1} -> host: %1\n");
+              "head:\n"
+              "%2:R{1,2} = select_rows(%1:R{1,2}, rows:R{0,1,2})\n"
+              "fetch {1} -> host: %2\n");
 }
 
 // The choice of experts is made once where devices round differently, else by everyone.
