@@ -32,6 +32,7 @@ struct Load {
     double step_bytes = 0;            // read once per prompt step
     double multiply_adds = 0;         // for one token
     double prompt_multiply_adds = 0;  // per token of a prompt, which ends where the head begins
+    bool in_prompts = false;          // whether anything is done for every token of one
     double experts_used = 0;          // of `experts`, where it is a mixture
     double experts = 0;
 };
@@ -51,9 +52,18 @@ double used_experts(const Graph& graph, int value) {
     return 1;
 }
 
-bool is_read_by_body(const Graph& graph, int value) {
-    const std::vector<int> readers = graph.readers(value);
-    return !readers.empty() && size_t(readers.front()) < graph.head_begin();
+// Whether every token is multiplied with it; of a tied table, which the body looks up, only rows.
+bool is_multiplied_in_body(const Graph& graph, int value) {
+    for (int reader : graph.readers(value)) {
+        const Node& node = graph.nodes()[size_t(reader)];
+        for (size_t i = 0; i < node.inputs.size(); ++i) {
+            if (size_t(reader) >= graph.head_begin() || !node.op->use) continue;
+            if (!node.inputs[i] || node.inputs[i].value != value) continue;
+            const Use use = node.op->use(i);
+            if (use == Use::Matrix || use == Use::Experts) return true;
+        }
+    }
+    return false;
 }
 
 Load load_of(const Graph& graph, const Part& part) {
@@ -61,7 +71,10 @@ Load load_of(const Graph& graph, const Part& part) {
     for (int number : part.values) {
         const Value& value = graph.value(number);
         double bytes = stored_bytes(value), count = double(elements(value.shape));
-        double of_prompts = is_read_by_body(graph, number) ? 1 : 0;
+        const std::vector<int> readers = graph.readers(number);
+        if (!readers.empty() && size_t(readers.front()) < graph.head_begin())
+            load.in_prompts = true;
+        double of_prompts = is_multiplied_in_body(graph, number) ? 1 : 0;
         load.bytes += bytes;
         if (value.kind == Kind::State) {
             load.decode_bytes += bytes / 2 / double(value.shape[0]->extent);
@@ -125,15 +138,16 @@ class Costs {
                    std::max(1.0, row.multiply_adds_per_second);
     }
 
+    bool in_prompts(size_t part) const { return loads_[part].in_prompts; }
     // Bringing one value of the residual stream's size from some devices to others.
-    double exchange(const Group& from, const Group& to) const {
+    double exchange(const Group& from, const Group& to, bool in_prompts) const {
         if (includes(from, to)) return 0;
-        return between(unite(from, to));
+        return between(unite(from, to), in_prompts);
     }
     // Adding up what the contributors have, for the whole group.
-    double reduce(const Group& contributors, const Group& group) const {
+    double reduce(const Group& contributors, const Group& group, bool in_prompts) const {
         if (group.size() == 1 && contributors == group) return 0;
-        return between(unite(contributors, group));
+        return between(unite(contributors, group), in_prompts);
     }
 
     // The best way to run a part within a group; among equals the one with most devices.
@@ -151,7 +165,7 @@ class Costs {
     }
 
   private:
-    double between(const Group& group) const {
+    double between(const Group& group, bool in_prompts) const {
         double seconds = 0, rate = std::numeric_limits<double>::infinity();
         for (int a : group)
             for (int b : group) {
@@ -161,8 +175,9 @@ class Costs {
                 rate = std::min(rate, link.bytes_per_second);
             }
         double bytes = stream_bytes_ * double(group.size() - 1);
-        double steps = 1 + prompt_tokens / double(question_.options.bucket);
-        return steps * seconds + (rate > 0 ? (1 + prompt_tokens) * bytes / rate : 0);
+        double more = in_prompts ? prompt_tokens : 0;
+        double steps = 1 + more / double(question_.options.bucket);
+        return steps * seconds + (rate > 0 ? (1 + more) * bytes / rate : 0);
     }
 
     Arrangement arrange(size_t part, const Cut& cut, const Group& group,
@@ -173,7 +188,8 @@ class Costs {
         for (size_t i = 0; i < group.size(); ++i)
             if (contains(sharing, group[i]))
                 result.shares[i] = 1 / std::max(alone(part, group[i]), 1e-15) / speed;
-        result.seconds = slowest(part, cut, group, result.shares) + reduce(sharing, group);
+        result.seconds =
+            slowest(part, cut, group, result.shares) + reduce(sharing, group, in_prompts(part));
         for (size_t i = 0; i < group.size(); ++i)
             result.seconds += prices_[size_t(group[i])] * result.shares[i] * loads_[part].bytes;
         return result;
@@ -243,13 +259,21 @@ struct Search {
     const Question& question;
     Costs costs;
     std::vector<Group> groups;
-    std::vector<std::vector<size_t>> parts_of;  // [layer + 1]
+    // [layer + 1]
+    std::vector<std::vector<size_t>> parts_of;
+    std::vector<bool> in_prompts;  // whether prompts run it for all of their tokens
+    std::vector<bool> joined;      // to the layer before, by a cache
 
     explicit Search(const Question& question)
         : question(question), costs(question), groups(candidates(question.table)) {
         parts_of.resize(size_t(question.graph.layers()) + 2);
         for (size_t i = 0; i < question.parts.size(); ++i)
             parts_of[size_t(question.parts[i].layer) + 1].push_back(i);
+        for (size_t layer = 0; layer < parts_of.size(); ++layer) {
+            in_prompts.push_back(std::ranges::any_of(
+                parts_of[layer], [&](size_t part) { return costs.in_prompts(part); }));
+            joined.push_back(is_in_shared_cache(question.graph, int64_t(layer) - 1));
+        }
     }
 
     // A part that the embedding and the head both read keeps the two together.
@@ -276,8 +300,10 @@ struct Search {
                 if (closed && layer + 1 == layers && g != first) continue;
                 if (layer == 0) best[0][g] = own[0][g];
                 for (size_t h = 0; layer > 0 && h < groups.size(); ++h) {
-                    double sum =
-                        best[layer - 1][h] + costs.exchange(groups[h], groups[g]) + own[layer][g];
+                    if (joined[layer] && h != g) continue;
+                    double sum = best[layer - 1][h] +
+                                 costs.exchange(groups[h], groups[g], in_prompts[layer]) +
+                                 own[layer][g];
                     if (sum < best[layer][g]) best[layer][g] = sum, from[layer][g] = h;
                 }
             }

@@ -58,22 +58,22 @@ bool tied(const Question& question) {
 // A bound between blocks, moved out of runs of blocks that share a cache to the nearer end.
 int64_t outside_of_shared_caches(const graph::Graph& graph, int64_t bound) {
     int64_t below = bound, above = bound;
-    for (bool moved = true; moved;) {
-        moved = false;
-        for (size_t i = 0; i < graph.values().size(); ++i) {
-            const graph::Value& state = graph.value(int(i));
-            if (state.kind != graph::Kind::State) continue;
-            int64_t first = state.layer, last = first;
-            for (int reader : graph.readers(int(i)))
-                last = std::max<int64_t>(last, graph.nodes()[size_t(reader)].layer);
-            if (first < below && below <= last) below = first, moved = true;
-            if (first < above && above <= last) above = last + 1, moved = true;
-        }
-    }
+    while (is_in_shared_cache(graph, below)) --below;
+    while (is_in_shared_cache(graph, above)) ++above;
     return bound - below <= above - bound ? below : above;
 }
 
 }  // namespace
+
+bool is_in_shared_cache(const graph::Graph& graph, int64_t bound) {
+    for (size_t i = 0; i < graph.values().size(); ++i) {
+        const graph::Value& state = graph.value(int(i));
+        if (state.kind != graph::Kind::State || state.layer >= bound) continue;
+        for (int reader : graph.readers(int(i)))
+            if (graph.nodes()[size_t(reader)].layer >= bound) return true;
+    }
+    return false;
+}
 
 // Blocks in runs, as many on each device as its share; the embedding with the first of them, the
 // head with the last. A tied table is one part, so its two layers stay together on the first.

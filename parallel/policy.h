@@ -47,6 +47,9 @@ std::span<const Policy> policies();
 // Throws Error naming the modes that exist.
 const Policy& find_policy(std::string_view name);
 
+// Whether a block before `bound` fills a cache that one from it on reads, too: their devices are
+// the same.
+bool is_in_shared_cache(const graph::Graph& graph, int64_t bound);
 // The choice of mode `layer`: whole layers, by memory.
 Choice choose_by_layers(const Question& question);
 // The choice of mode `graph`: least seconds by the device table (parallel/cost.cpp).

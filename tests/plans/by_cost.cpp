@@ -2,9 +2,11 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <set>
 
 #include "models.h"
 #include "parallel/part.h"
+#include "random.h"
 
 namespace tandem::test {
 namespace {
@@ -110,6 +112,38 @@ TEST(ByCost, memory_is_a_bound) {
                         << model << ", device " << i << ", " << seconds << " s";
             });
         }
+}
+
+// Whatever the devices are, blocks that share a cache stay on the same ones.
+TEST(ByCost, blocks_that_share_a_cache_stay_together) {
+    Random random(3);
+    size_t plans_with_several_groups = 0;
+    with_model("gemma4-dense", [&](const gguf::File& file) {
+        for (int trial = 0; trial < 300; ++trial) {
+            const auto devices = size_t(random.between(2, 4));
+            DeviceTable table = table_of(devices, {});
+            for (DeviceRow& row : table.devices) {
+                row.bytes_per_second *= std::exp2(6 * random.uniform());
+                row.multiply_adds_per_second *= std::exp2(6 * random.uniform());
+                row.free_bytes = random.between(1 << 20, 8 << 20);
+            }
+            for (auto& row : table.links)
+                for (Link& link : row)
+                    link = {.seconds = std::exp2(-20 - 8 * random.uniform()),
+                            .bytes_per_second = 1e10 * random.uniform()};
+            const Planned planned =
+                plan_model(file, table, {.mode = "graph", .bucket = 512, .context = 4096});
+            const Plan& plan = planned.plan;
+            std::set<Group> groups;
+            for (int block = 0; block < planned.graph->layers(); ++block) {
+                groups.insert(plan.group(block));
+                if (!is_in_shared_cache(*planned.graph, block)) continue;
+                EXPECT_EQ(plan.group(block), plan.group(block - 1)) << "block " << block;
+            }
+            plans_with_several_groups += groups.size() > 1;
+        }
+    });
+    EXPECT_GT(plans_with_several_groups, 10u);
 }
 
 }  // namespace
