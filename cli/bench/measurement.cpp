@@ -154,13 +154,15 @@ Least least_seconds(const parallel::DeviceWork& work, const kernels::Limits& lim
     if (test.prompt > 0) {
         // The average token has half of the prompt before it; a cache is read at least once.
         const double depth = double(test.depth), all = depth + prompt;
-        const double batches = sequences * std::ceil(prompt / double(test.batch));
+        const double own_batches = std::ceil(prompt / double(test.batch));
+        const double batches = sequences * own_batches;
+        const double before_row = depth + prompt * (own_batches + 1) / (2 * own_batches);
         const double steps = std::max(batches, sequences * prompt / double(test.step));
         const double bytes = steps * body.bytes_of_step(sequences * prompt / steps) +
-                             batches * (head.bytes + all * head.cached_bytes) +
+                             batches * (head.bytes + before_row * head.cached_bytes) +
                              sequences * all * body.cached_bytes;
         add(least, bytes / limits.bytes_per_second,
-            multiplying(sequences * prompt, depth + prompt / 2, batches, all));
+            multiplying(sequences * prompt, depth + prompt / 2, batches, before_row));
     }
     if (test.generated > 0) {
         const double before = double(test.depth) + prompt + (generated - 1) / 2;

@@ -37,8 +37,11 @@ ProfileRow row_of(const Executor::DeviceTimes::Launch& times, const parallel::Pl
     const auto calls = double(times.calls), tokens = double(times.tokens);
     const auto sequences = double(phase.sequences), depth = double(phase.depth);
     const double own_calls = phase.together ? calls : calls / sequences, own = tokens / sequences;
-    const double read = sequences * (own_calls * depth + own * (own_calls + 1) / 2);
-    const double met = tokens * (depth + own / 2);
+    // A row of a prompt stands behind all tokens of its call.
+    const bool is_row = times.stage == parallel::Stage::Head && !phase.together;
+    const double grown = is_row ? double(phase.tokens) : own;
+    const double read = sequences * (own_calls * depth + grown * (own_calls + 1) / 2);
+    const double met = is_row ? tokens / calls * read : tokens * (depth + own / 2);
     return {.name = name_of(times),
             .calls = times.calls,
             .seconds = double(times.time.working) * 1e-9,

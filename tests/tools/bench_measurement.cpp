@@ -41,11 +41,12 @@ TEST(Measurement, follows_the_rules) {
 }
 
 TEST(Measurement, limits_are_bytes_or_products) {
-    const parallel::DeviceWork work{.body = {.bytes = 1000,
-                                             .multiply_adds = 2000,
-                                             .cached_bytes = 10,
-                                             .cached_multiply_adds = 20},
-                                    .head = {.bytes = 100, .multiply_adds = 200}};
+    const parallel::DeviceWork work{
+        .body = {.bytes = 1000,
+                 .multiply_adds = 2000,
+                 .cached_bytes = 10,
+                 .cached_multiply_adds = 20},
+        .head = {.bytes = 100, .multiply_adds = 200, .cached_bytes = 1, .cached_multiply_adds = 2}};
     const kernels::Limits slow_memory{.bytes_per_second = 1, .multiply_adds_per_second = 1e9};
     auto seconds = [&](const kernels::Limits& limits, const Case& test) {
         return least_seconds(work, limits, test).seconds;
@@ -53,14 +54,14 @@ TEST(Measurement, limits_are_bytes_or_products) {
     const kernels::Limits slow_sums{.bytes_per_second = 1e9, .multiply_adds_per_second = 1};
     // Three tokens, with 8, 9 and 10 before them.
     EXPECT_DOUBLE_EQ(seconds(slow_memory, {.generated = 3, .depth = 8}),
-                     3 * 1100 + 10 * (8 + 9 + 10));
+                     3 * 1100 + 11 * (8 + 9 + 10));
     // The weights once, the head and the cache once.
-    EXPECT_DOUBLE_EQ(seconds(slow_memory, {.prompt = 100, .depth = 8}), 1000 + 100 + 10 * 108);
+    EXPECT_DOUBLE_EQ(seconds(slow_memory, {.prompt = 100, .depth = 8}), 1000 + 100 + 11 * 108);
     EXPECT_DOUBLE_EQ(seconds(slow_sums, {.prompt = 100, .depth = 8}),
-                     100 * (2000 + 20 * (8 + 50)) + 200);
+                     100 * (2000 + 20 * (8 + 50)) + 200 + 2 * 108);
     // Both phases, one after the other; the prompt in two batches.
     EXPECT_DOUBLE_EQ(seconds(slow_sums, {.batch = 50, .prompt = 100, .generated = 1}),
-                     100 * (2000 + 20 * 50) + 2 * 200 + 2200 + 20 * 100);
+                     100 * (2000 + 20 * 50) + 2 * 200 + 2 * (50 + 100) + 2200 + 22 * 100);
 }
 
 TEST(Measurement, floats_are_multiplied_at_a_rate_of_their_own) {
