@@ -209,19 +209,29 @@ struct MoeFfn {
         const TileForm form = tile_form(matrix, matrix.columns);
         return room.tiled && form ? form.groups() : 1;
     }
+    // What a step of an expert's groups costs, in products with one choice: to bring the weights
+    // there is as much work as some of these.
+    int64_t cost_of(int64_t expert) const { return choices_of(expert) + tile_tokens; }
     // Calls each(member, expert, some of its groups) so that the groups of all experts are dealt to
-    // the team.
+    // the team by what they cost: experts are chosen unequally often.
     template <typename Each>
     void deal_experts(const HeldMatrix& matrix, const Worker& worker, Each each) const {
         const int64_t step = step_of(matrix), steps = (matrix.groups() + step - 1) / step;
-        int64_t chosen = 0;
-        each_expert([&](int64_t) { ++chosen; });
-        worker.deal(chosen * steps, 2, [&](const Worker& member, int64_t first, int64_t last) {
+        int64_t all = 0, chosen = 0;
+        each_expert([&](int64_t expert) { all += steps * cost_of(expert), ++chosen; });
+        const int64_t two_steps =
+            std::max<int64_t>(1, 2 * all / std::max<int64_t>(1, chosen * steps));
+        worker.deal(all, two_steps, [&](const Worker& member, int64_t first, int64_t last) {
             int64_t begin = 0;
             each_expert([&](int64_t expert) {
-                const Groups some{std::max<int64_t>(0, first - begin) * step,
-                                  std::min(matrix.groups(), (last - begin) * step)};
-                begin += steps;
+                const int64_t cost = cost_of(expert);
+                // Steps that begin before `at`.
+                auto before = [&](int64_t at) {
+                    return std::clamp<int64_t>((at - begin + cost - 1) / cost, 0, steps);
+                };
+                const Groups some{before(first) * step,
+                                  std::min(matrix.groups(), before(last) * step)};
+                begin += steps * cost;
                 if (some.first < some.last) each(member, expert, some);
             });
         });
