@@ -136,8 +136,7 @@ void HostCommunicator::await(const Point& point, size_t source, int device, uint
     const Counter& published = point.published[source];
     const int other = point.exchange->sources[source];
     auto done = [&] { return published.reached(sequence + 1) || poisoned_.load(); };
-    const int64_t live = counts.rows > 0 ? counts.rows : counts.tokens;  // of a head, its rows
-    if (other != device && live >= kernels::Device::worth_helping && !done())
+    if (other != device && counts.tokens >= kernels::Device::worth_helping && !done())
         memory_[size_t(device)].device->help(*memory_[size_t(other)].device, done);
     published.wait(sequence + 1, spin_, poisoned_);
 }
