@@ -30,6 +30,7 @@ constexpr Q8Row q8_row(int64_t columns, int64_t block) {
 // In blocks of 256, the magnitudes of 16 codes add up to at most this: their products with codes of
 // 6 bits stay within 16 bits.
 inline constexpr int most_magnitude = 1023;
+inline constexpr int scale_steps = 4;  // from a power of two to the next, of blocks of 32
 
 // 256 columns of 16 tokens with the same codes and scales, for products with many tokens; all
 // columns of 16 tokens are a row of tiles, of which the last may not be full. Tokens that are not
@@ -40,11 +41,13 @@ constexpr int64_t tiles_of(int64_t tokens) { return (tokens + tile_tokens - 1) /
 struct alignas(64) Q8Tile {
     int8_t codes[tile_columns / 64][tile_tokens][64];
     int16_t sums32[tile_tokens][tile_columns / 32];  // of codes
-    // In blocks of 256.
+    int16_t sums16[tile_tokens][tile_columns / 16];  // in blocks of 256
     float scales[tile_tokens];
-    int16_t sums16[tile_tokens][tile_columns / 16];
-    // In blocks of 32; the sums are multiplied by the scale.
-    float scales32[tile_tokens][tile_columns / 32], real_sums32[tile_tokens][tile_columns / 32];
+    // In blocks of 32: a block's scale is the tile's, times a power of two of which this is what it
+    // adds to the bits of a float, times 2^(-steps / 4). The sums are multiplied by both of these.
+    int32_t exponents32[tile_tokens][tile_columns / 32];
+    uint8_t steps32[tile_tokens][tile_columns / 32];
+    float real_sums32[tile_tokens][tile_columns / 32];
 };
 constexpr int64_t q8_tile_bytes(int64_t columns) {
     return (columns + tile_columns - 1) / tile_columns * int64_t(sizeof(Q8Tile));

@@ -2,7 +2,8 @@
 // scales that lie in the nearest cache while all tokens pass.
 //
 //     panel      codes [columns / 32][8 quads][lanes][4], scales and minima [columns / 32][lanes],
-//                or [columns / 16][lanes] where a type has scales per 16 elements
+//                or [columns / 16][lanes] where a type has scales per 16 elements; of types with
+//                blocks of 32, scales [columns / 32][scale_steps][lanes]
 //     tokens     Q8Tiles
 //     results    f32 [groups][16 tokens][lanes]
 //
@@ -12,6 +13,7 @@
 #pragma once
 
 #include "kernels/cpu/isa/matrix.h"
+#include "kernels/cpu/isa/quantize.h"
 
 namespace tandem::kernels::cpu::TANDEM_ISA {
 
@@ -19,7 +21,7 @@ inline constexpr int64_t panel_columns = tile_columns;
 
 struct Panel {
     alignas(64) uint8_t codes[panel_columns * lanes];
-    alignas(64) uint8_t scales[panel_columns / 16 * 4 * lanes];
+    alignas(64) uint8_t scales[panel_columns / 32 * scale_steps * 4 * lanes];
     alignas(64) uint8_t mins[panel_columns / 32 * 4 * lanes];
     alignas(64) float units[lanes], min_units[lanes];
 };
@@ -49,11 +51,32 @@ inline void store_pairs(const I* numbers, int count, uint8_t* to) {
               bit_or(bit_and(numbers[n], splat(0xffff)), shift_left(numbers[n + 1], 16)));
 }
 
+// The scales of a row's block of 32 for a token's, of each number of steps. None is 0, as no
+// exponent makes that smaller.
+inline void store_steps(F scale, uint8_t* to) {
+    const I bits = as_int(scale), least = as_int(splat(0x1p-60f));
+    const F normal = as_float(select_less(as_int(abs(scale)), least, least, bits));
+    for (int n = 0; n < scale_steps; ++n)
+        store(to + n * 4 * lanes, as_int(mul(normal, splat(below_power[n]))));
+}
+
+// Of each token one block at least adds nothing to exponents, so that a scale that is no number
+// spoils the row's results once all its scales are none.
+inline void spread_nan(F ones, Panel& panel) {
+    const I bits = as_int(abs(ones)), one = as_int(splat(1.0f));
+    if (largest(bits) == largest(one)) return;
+    const I nan = select_less(one, bits, splat(-1), splat(0));
+    for (uint8_t* scales = panel.scales; scales < panel.scales + sizeof panel.scales;
+         scales += 4 * lanes)
+        store(scales, bit_or(load(scales), nan));
+}
+
 // At most 256 columns.
 template <class Type>
 inline void unpack_group(const uint8_t* weights, int64_t columns, Panel& panel) {
     using T = PanelTraits<Type>;
     using S = typename Type::Scales;
+    F ones = splat(1.0f);
     for (int64_t b = 0; b < columns / Type::block; ++b) {
         const uint8_t* p = weights + b * Type::bytes * lanes;
         I mins[T::sums];
@@ -69,7 +92,11 @@ inline void unpack_group(const uint8_t* weights, int64_t columns, Panel& panel) 
                                                             : as_int(to_float(s.scales[h])));
                     if constexpr (S::has_min) mins[n] = s.mins[h];
                 } else {
-                    store(panel.scales + n * 4 * lanes, as_int(s.scale(h)));
+                    if constexpr (Type::block == 32)
+                        store_steps(s.scale(h), panel.scales + n * scale_steps * 4 * lanes);
+                    else
+                        store(panel.scales + n * 4 * lanes, as_int(s.scale(h)));
+                    ones = fma(s.scale(h), zero(), ones);
                     if constexpr (S::has_min) store(panel.mins + n * 4 * lanes, as_int(s.min(h)));
                 }
             }
@@ -80,6 +107,7 @@ inline void unpack_group(const uint8_t* weights, int64_t columns, Panel& panel) 
         });
         if constexpr (S::whole && S::has_min) store_pairs(mins, T::sums, panel.mins);
     }
+    if constexpr (Type::block == 32) spread_nan(ones, panel);
 }
 
 }  // namespace tandem::kernels::cpu::TANDEM_ISA

@@ -46,8 +46,38 @@ template <class Type>
         ask(x.sums16);
     else
         ask(x.sums32);
-    if constexpr (Type::block == 32) ask(x.scales32);
+    if constexpr (Type::block == 32) ask(x.exponents32), ask(x.steps32);
     if constexpr (Type::Scales::has_min && !Type::Scales::whole) ask(x.real_sums32);
+}
+
+// Adds sums of the n-th block of 32, each times its scales, and minima of rows times the sums of
+// tokens to totals.
+template <class Type>
+[[gnu::always_inline]] inline void add_blocks(const Panel (&panels)[panel_groups], const Q8Tile& x,
+                                              int first, int64_t n,
+                                              const I (&sums)[panel_groups][panel_tokens],
+                                              F (&totals)[panel_groups][panel_tokens]) {
+    const uint8_t* scales = opaque(panels[0].scales + n * scale_steps * 4 * lanes);
+    const uint8_t* mins = opaque(panels[0].mins + n * 4 * lanes);
+    const uint8_t* steps = opaque(x.steps32[first] + n);
+    const int32_t* exponents = opaque(x.exponents32[first] + n);
+    const float* real_sums = opaque(x.real_sums32[first] + n);
+    constexpr int apart = tile_columns / 32;
+#pragma GCC unroll 8
+    for (int t = 0; t < panel_tokens; ++t) {
+        const uint8_t* of_steps = scales + steps[t * apart] * (4 * lanes);
+        const I exponent = splat(exponents[t * apart]);
+#pragma GCC unroll 8
+        for (int g = 0; g < panel_groups; ++g) {
+            const F scale = as_float(add(load(of_steps + g * sizeof(Panel)), exponent));
+            totals[g][t] = fma(to_float(sums[g][t]), scale, totals[g][t]);
+        }
+    }
+    if constexpr (Type::Scales::has_min)
+        each_result<panel_tokens>([&](int g, int t) {
+            totals[g][t] =
+                fma(load_f32(mins + g * sizeof(Panel)), splat(real_sums[t * apart]), totals[g][t]);
+        });
 }
 
 // Adds the products of the panels' columns and some tokens, from `first` on, to y. `offsets`
@@ -58,23 +88,20 @@ inline void multiply_some(const Panel (&panels)[panel_groups], const Q8Tile& x,
                           float* y) {
     using T = PanelTraits<Type>;
     using S = typename Type::Scales;
-    constexpr bool wide = Type::block == 256, integers = T::in_16_bits();
+    constexpr bool integers = T::in_16_bits();
     constexpr int quads = 8 / S::count;
     y += first * lanes;
     auto result = [&](int g, int t) { return y + g * results + t * lanes; };
     F totals[panel_groups][panel_tokens];
     I whole[panel_groups][panel_tokens];
     each_result<panel_tokens>([&](int g, int t) {
-        totals[g][t] = wide ? zero() : load_f32(result(g, t));
+        totals[g][t] = zero();
         whole[g][t] = splat(0);
     });
     for (int64_t n = 0; n < columns / 32 * S::count; ++n) {
         const int64_t column = n * 4 * quads;
         if (n % S::count == 0) ahead.ask();
         const int32_t* begins = opaque(offsets + first * T::sums + n);
-        const float* token_scales = opaque(x.scales32[first] + n);
-        const float* real_sums = opaque(x.real_sums32[first] + n);
-        constexpr int apart = tile_columns / 32;  // of these
         I sums[panel_groups][panel_tokens];
         each_result<panel_tokens>(
             [&](int g, int t) { sums[g][t] = splat(T::zero ? begins[t * T::sums] : 0); });
@@ -83,25 +110,16 @@ inline void multiply_some(const Panel (&panels)[panel_groups], const Q8Tile& x,
             opaque(x.codes[column / 64][first] + column % 64), sums, [](I sum, I row, I quad) {
                 return Type::is_signed ? dot_signed(sum, row, quad) : dot(sum, row, quad);
             });
-        const Panel* panel = opaque(panels);
-#pragma GCC unroll 8
-        for (int g = 0; g < panel_groups; ++g) {
-            const F scale = load_f32(panel[g].scales + n * 4 * lanes);
-#pragma GCC unroll 8
-            for (int t = 0; t < panel_tokens; ++t) {
-                F& total = totals[g][t];
+        if constexpr (Type::block == 32)
+            add_blocks<Type>(panels, x, first, n, sums, totals);
+        else
+            each_result<panel_tokens>([&](int g, int t) {
+                const F scale = load_f32(panels[g].scales + n * 4 * lanes);
                 if constexpr (integers)
                     whole[g][t] = dot_pairs(whole[g][t], sums[g][t], as_int(scale));
-                else if constexpr (wide)
-                    total = fma(to_float(sums[g][t]), scale, total);
                 else
-                    total = fma(to_float(sums[g][t]), mul(scale, splat(token_scales[t * apart])),
-                                total);
-                if constexpr (S::has_min && !S::whole)
-                    total = fma(load_f32(panel[g].mins + n * 4 * lanes),
-                                splat(real_sums[t * apart]), total);
-            }
-        }
+                    totals[g][t] = fma(to_float(sums[g][t]), scale, totals[g][t]);
+            });
     }
     if constexpr (S::whole)
         each_result<panel_tokens>([&](int g, int t) {
@@ -116,9 +134,8 @@ inline void multiply_some(const Panel (&panels)[panel_groups], const Q8Tile& x,
         });
     }
     each_result<panel_tokens>([&](int g, int t) {
-        F& total = totals[g][t];
-        if constexpr (wide) total = fma(total, splat(x.scales[first + t]), load_f32(result(g, t)));
-        store(result(g, t), total);
+        float* const to = result(g, t);
+        store(to, fma(totals[g][t], splat(x.scales[first + t]), load_f32(to)));
     });
 }
 

@@ -8,6 +8,9 @@ namespace tandem::kernels::cpu::TANDEM_ISA {
 
 namespace {
 
+// A token's largest power of two in 256 columns, and the least part of it that a block has.
+constexpr float most_power = 0x1p126f, least_part = 0x1p-60f;
+
 void place_of_256(const float* x, Q8Tile& tile, int token) {
     const BlockScale of(x, tile_columns);
     tile.scales[token] = of.scale;
@@ -40,16 +43,32 @@ inline void each_vector(Visit visit) {
 // The larger magnitude; as an integer, NaN is the largest.
 inline F larger(F a, F b) { return as_float(max(as_int(a), as_int(b))); }
 
-// 256 columns at once, with the scales and codes of BlockScale.
+inline int32_t bits_of(float x) {
+    int32_t bits;
+    std::memcpy(&bits, &x, 4);
+    return bits;
+}
+
+// 256 columns at once, with the scales and codes of BlockScale. As products with scales of weights
+// are added to in their exponents, no block's power is a much smaller part of the largest.
 void place_of_32(const float* x, Q8Tile& tile, int token) {
     F most_of[blocks], sum_of[blocks];
     for (F& of_block : most_of) of_block = zero();
     each_vector([&](int n, int at) { most_of[n] = larger(most_of[n], abs(load_f32(x + at))); });
-    const F most = join_rows<blocks>(most_of, larger);
-    alignas(64) float scales[lanes], inverses[lanes], sums[lanes];
-    constexpr float above_zero = 1e-45f;
-    store(scales, div(most, splat(127.0f)));
-    store(inverses, keep_from(most, above_zero, div(splat(127.0f), most)));
+    const F most = join_rows<blocks>(most_of, larger), least = div(most, splat(127.0f));
+    F powers = power_from(least);
+    float largest_power = largest_float(as_int(powers));
+    if (largest_power < least_power) largest_power = least_power;
+    if (largest_power > most_power) largest_power = most_power;
+    const float part = largest_power * least_part;
+    powers = max(powers, splat(part > least_power ? part : least_power));
+    const StepsBelow below(powers, least);
+    alignas(64) float parts[lanes], scales[lanes], inverses[lanes], sums[lanes];
+    alignas(64) int32_t steps[lanes];
+    store(parts, div(powers, splat(largest_power)));
+    store(reinterpret_cast<uint8_t*>(steps), below.steps);
+    store(scales, div(below.scale, splat(largest_power)));
+    store(inverses, div(splat(1.0f), below.scale));
     I all_of[blocks];
     for (I& of_block : all_of) of_block = splat(0);
     each_vector([&](int n, int at) {
@@ -60,11 +79,14 @@ void place_of_32(const float* x, Q8Tile& tile, int token) {
     });
     for (int n = 0; n < blocks; ++n) sum_of[n] = to_float(all_of[n]);  // exact
     store(sums, join_rows<blocks>(sum_of, [](F a, F b) { return add(a, b); }));
+    const float largest = largest_float(as_int(most));
+    tile.scales[token] = largest - largest == 0 ? largest_power : largest;  // infinite, NaN
     for (int n = 0; n < blocks; ++n) {
-        const float scale = scales[n * lanes_of_block], sum = sums[n * lanes_of_block];
-        tile.scales32[token][n] = scale;
-        tile.sums32[token][n] = int16_t(sum);
-        tile.real_sums32[token][n] = scale * sum;
+        const int lane = n * lanes_of_block;
+        tile.exponents32[token][n] = bits_of(parts[lane]) - bits_of(1.0f);
+        tile.steps32[token][n] = uint8_t(steps[lane]);
+        tile.sums32[token][n] = int16_t(sums[lane]);
+        tile.real_sums32[token][n] = scales[lane] * sums[lane];
     }
 }
 
@@ -106,7 +128,7 @@ void clear(Q8Tile& tile, int token) {
     for (auto& codes : tile.codes) std::memset(codes[token], 0, sizeof codes[token]);
     auto zero_out = [&](auto& of) { std::memset(&of[token], 0, sizeof of[token]); };
     zero_out(tile.sums32), zero_out(tile.scales), zero_out(tile.sums16);
-    zero_out(tile.scales32), zero_out(tile.real_sums32);
+    zero_out(tile.exponents32), zero_out(tile.steps32), zero_out(tile.real_sums32);
 }
 
 }  // namespace

@@ -44,8 +44,36 @@ inline float largest_sum16(const float* x) {
     return largest_float(most);
 }
 
-// What makes the largest magnitude of a block 127. Where numbers of 256 are so alike that codes
-// would pass most_magnitude, the scale is larger, by less than a bit. NaN where x has one.
+// The scale of a block of 32 is a power of two and some steps of 2^(1/4) less: the least that makes
+// no magnitude larger than 127. Its product with a scale of weights is then one of four that all
+// tokens share, but for the exponent.
+inline constexpr float below_power[scale_steps] = {1, 0.84089642f, 0.70710678f, 0.59460356f};
+inline constexpr float least_power = 0x1p-120f;
+
+// The least power of two that is not less than x >= 0; 0 if x is not a number.
+inline F power_from(F x) {
+    return as_float(bit_and(add(as_int(x), splat(0x7fffff)), splat(0x7f800000)));
+}
+
+struct StepsBelow {
+    I steps;
+    F scale;
+
+    // The largest number of them with scales that are not less than `least`.
+    StepsBelow(F power, F least) : steps(splat(0)) {
+        const F part = div(least, power);
+        I factor = as_int(splat(1.0f));
+        for (int n = 1; n < scale_steps; ++n) {
+            const I limit = as_int(splat(below_power[n]));
+            steps = select_less(limit, as_int(part), steps, splat(n));
+            factor = select_less(limit, as_int(part), factor, limit);
+        }
+        scale = mul(power, as_float(factor));
+    }
+};
+
+// How a block is rounded. Where numbers of 256 are so alike that codes would pass most_magnitude,
+// the scale is larger than what makes the largest 127, by less than a bit. NaN where x has one.
 struct BlockScale {
     float scale, inverse;
 
@@ -55,8 +83,13 @@ struct BlockScale {
             constexpr float most_sum = most_magnitude - 16 * 0.5f;  // codes are rounded
             const float sum = largest_sum16(x) * (127 / most_sum);
             if (sum > most) most = sum;
+            scale = most / 127, inverse = most > 0 ? 127 / most : 0;
+        } else {
+            const F least = splat(most / 127), power = max(power_from(least), splat(least_power));
+            alignas(64) float scales[lanes];
+            store(scales, StepsBelow(power, least).scale);
+            scale = most - most == 0 ? scales[0] : most, inverse = 1 / scales[0];
         }
-        scale = most / 127, inverse = most > 0 ? 127 / most : 0;
     }
 };
 

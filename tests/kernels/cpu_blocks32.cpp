@@ -1,0 +1,224 @@
+// Products of prompts with types in blocks of 32: scales of tokens are powers of 2^(1/4) and only
+// change exponents, whatever scales they meet.
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <random>
+
+#include "gguf/half.h"
+#include "kernels/cpu/packing.h"
+#include "kernels/cpu_case.h"
+
+namespace tandem {
+namespace {
+
+using gguf::DType;
+using kernels::cpu::Isa;
+using kernels::cpu::Q8Tile;
+
+constexpr float infinity = std::numeric_limits<float>::infinity();
+
+// Magnitudes from 1e-25 to 1e25 within a row, and blocks of zeros.
+std::vector<float> wild_row(int64_t columns, int seed) {
+    std::mt19937 random(static_cast<unsigned>(seed));
+    std::normal_distribution<float> normal;
+    std::uniform_int_distribution<int> exponent(-25, 25);
+    std::vector<float> x(size_t(columns), 0.0f);
+    for (size_t block = 0; block < x.size(); block += 32) {
+        const float scale = block % 160 == 64 ? 0 : std::pow(10.0f, float(exponent(random)));
+        for (size_t i = block; i < block + 32; ++i) x[i] = scale * normal(random);
+    }
+    return x;
+}
+
+double scale_of(const Q8Tile& tile, int token, int block) {
+    const int halvings = tile.exponents32[token][block] / (1 << 23);
+    return std::ldexp(tile.scales[token], halvings) * std::exp2(-0.25 * tile.steps32[token][block]);
+}
+
+TEST(CpuBlocks32, ScalesOfTokensAreTheLeastOfTheirSteps) {
+    const int64_t columns = 256;
+    for (const test::Machine& machine : test::machines())
+        for (int seed = 0; seed < 20; ++seed) {
+            const Isa& isa = kernels::cpu::find_variant(machine.variant)->isa();
+            const std::vector<float> x = wild_row(columns, seed);
+            Q8Tile tile;
+            isa.place(x.data(), columns, 32, reinterpret_cast<uint8_t*>(&tile), 3);
+            for (int block = 0; block < columns / 32; ++block) {
+                double most = 0;
+                int sum = 0;
+                const double scale = scale_of(tile, 3, block);
+                for (int i = 0; i < 32; ++i) {
+                    const int at = 32 * block + i, code = tile.codes[at / 64][3][at % 64];
+                    most = std::max<double>(most, std::abs(x[size_t(at)]));
+                    sum += code;
+                    EXPECT_LE(std::abs(code * scale - x[size_t(at)]), 0.500001 * scale);
+                }
+                EXPECT_GE(scale, most / 127 * (1 - 1e-6));
+                // Small beside their neighbours, blocks are rounded as a part of these.
+                if (scale > 0x1.1p-60 * tile.scales[3]) {
+                    EXPECT_LE(scale, most / 127 * std::exp2(0.25) * (1 + 1e-6));
+                }
+                EXPECT_EQ(tile.sums32[3][block], sum);
+                EXPECT_NEAR(tile.real_sums32[3][block] * double(tile.scales[3]), sum * scale,
+                            1e-6 * std::abs(sum * scale));
+            }
+        }
+}
+
+// A token and many are rounded alike.
+TEST(CpuBlocks32, RowsAndTilesHaveTheSameCodes) {
+    const int64_t columns = 256;
+    std::mt19937 random(5);
+    std::normal_distribution<float> normal;
+    for (const test::Machine& machine : test::machines())
+        for (float scale : {1e-20f, 0.01f, 1.0f, 3e10f}) {
+            const Isa& isa = kernels::cpu::find_variant(machine.variant)->isa();
+            std::vector<float> x(columns);
+            for (float& value : x) value = scale * normal(random);
+            const kernels::cpu::Q8Row at = kernels::cpu::q8_row(columns, 32);
+            std::vector<uint8_t> row(size_t(at.bytes));
+            isa.quantize(x.data(), columns, 32, row.data());
+            Q8Tile tile;
+            isa.place(x.data(), columns, 32, reinterpret_cast<uint8_t*>(&tile), 0);
+            for (int i = 0; i < columns; ++i)
+                ASSERT_EQ(int8_t(row[size_t(i)]), tile.codes[i / 64][0][i % 64]);
+            for (int block = 0; block < columns / 32; ++block) {
+                float of_row;
+                std::memcpy(&of_row, &row[size_t(at.scales + 4 * block)], sizeof of_row);
+                EXPECT_NEAR(of_row, scale_of(tile, 0, block), 1e-6 * of_row);
+            }
+        }
+}
+
+// Rows of Q8_0 whose blocks have these scales, in turn, and random codes.
+struct Weights {
+    static constexpr int64_t rows = 48, columns = 512, blocks = columns / 32;
+    static constexpr float scales[] = {0, 6e-8f, 1, -1, 3e-5f, 65504, -6e-8f, 0.01f, 0, 1e-3f, -7};
+    std::vector<std::vector<std::byte>> bytes;
+
+    Weights() {
+        std::mt19937 random(1);
+        for (int64_t row = 0; row < rows; ++row) {
+            bytes.emplace_back(size_t(blocks * 34));
+            for (std::byte& byte : bytes.back()) byte = std::byte(random());
+            for (int64_t block = 0; block < blocks; ++block)
+                set_scale(row, block, scales[(row + 3 * block) % std::ssize(scales)]);
+        }
+    }
+    void set_scale(int64_t row, int64_t block, float scale) {
+        const uint16_t half = gguf::f32_to_f16(scale);
+        std::memcpy(&bytes[size_t(row)][size_t(34 * block)], &half, 2);
+    }
+    double weight(int64_t row, int64_t column) const {
+        const std::byte* block = &bytes[size_t(row)][size_t(column / 32 * 34)];
+        uint16_t half;
+        std::memcpy(&half, block, 2);
+        return double(gguf::f16_to_f32(half)) * int8_t(block[2 + column % 32]);
+    }
+
+    // y [tokens][rows]
+    std::vector<float> times(const Isa& isa, const std::vector<std::vector<float>>& tokens) const {
+        const int64_t group_bytes = kernels::cpu::group_bytes(DType::Q8_0, isa.lanes, columns);
+        const int64_t groups = rows / isa.lanes;
+        std::vector<std::byte> packed(size_t(groups * group_bytes));
+        for (int64_t group = 0; group < groups; ++group) {
+            std::vector<const std::byte*> of_group;
+            for (int lane = 0; lane < isa.lanes; ++lane)
+                of_group.push_back(bytes[size_t(group * isa.lanes + lane)].data());
+            kernels::cpu::pack_group(DType::Q8_0, isa.lanes, columns, of_group.data(),
+                                     &packed[size_t(group * group_bytes)]);
+        }
+        struct alignas(64) Line {
+            uint8_t bytes[64];
+        };
+        const int64_t count = std::ssize(tokens), stride = kernels::cpu::q8_tile_bytes(columns);
+        std::vector<Line> x(size_t(kernels::cpu::tiles_of(count) * stride / 64)),
+            scratch(size_t(kernels::cpu::product_scratch / 64));
+        auto* tiles = reinterpret_cast<uint8_t*>(x.data());
+        for (int64_t token = 0; token < kernels::cpu::tiles_of(count) * 16; ++token)
+            isa.place(token < count ? tokens[size_t(token)].data() : nullptr, columns, 32,
+                      tiles + token / 16 * stride, int(token % 16));
+        std::vector<float> y(size_t(count * rows));
+        isa.matrix(int(DType::Q8_0))
+            ->multiply_tiles({.matrix = reinterpret_cast<const uint8_t*>(packed.data()),
+                              .rows = rows,
+                              .columns = columns,
+                              .first_group = 0,
+                              .last_group = groups,
+                              .x = tiles,
+                              .x_stride = stride,
+                              .tokens = count,
+                              .y = y.data(),
+                              .y_stride = rows,
+                              .scratch = reinterpret_cast<uint8_t*>(scratch.data())});
+        return y;
+    }
+};
+
+double largest_of(const std::vector<float>& x, size_t first, size_t count) {
+    double most = 0;
+    for (size_t i = first; i < first + count; ++i) most = std::max<double>(most, std::abs(x[i]));
+    return most;
+}
+
+TEST(CpuBlocks32, ProductsMeetScalesOfAnySize) {
+    const Weights weights;
+    std::vector<std::vector<float>> tokens;
+    for (int seed = 0; seed < 19; ++seed) tokens.push_back(wild_row(Weights::columns, seed));
+    for (const test::Machine& machine : test::machines()) {
+        const Isa& isa = kernels::cpu::find_variant(machine.variant)->isa();
+        const std::vector<float> y = weights.times(isa, tokens);
+        for (size_t token = 0; token < tokens.size(); ++token)
+            for (int64_t row = 0; row < Weights::rows; ++row) {
+                const std::vector<float>& x = tokens[token];
+                double expected = 0, rounding = 0;
+                for (size_t column = 0; column < x.size(); ++column) {
+                    const double weight = weights.weight(row, int64_t(column));
+                    const double of_block = largest_of(x, column / 32 * 32, 32) * 1.19 / 127;
+                    const double least = largest_of(x, column / 256 * 256, 256) * 0x1p-60;
+                    expected += weight * x[column];
+                    rounding += std::abs(weight) *
+                                (0.5 * std::max(of_block, least) + 1e-6 * std::abs(x[column]));
+                }
+                EXPECT_NEAR(y[token * Weights::rows + size_t(row)], expected, rounding)
+                    << machine.variant << " token " << token << " row " << row;
+            }
+    }
+}
+
+TEST(CpuBlocks32, WhatIsNoNumberSpoilsItsRowOnly) {
+    std::vector<std::vector<float>> tokens;
+    for (int seed = 0; seed < 5; ++seed) tokens.push_back(wild_row(Weights::columns, seed));
+    for (const test::Machine& machine : test::machines())
+        for (float value : {std::nanf(""), infinity, -infinity})
+            for (int64_t block = 0; block < Weights::blocks; ++block) {
+                Weights weights;
+                weights.set_scale(17, block, value);
+                const std::vector<float> y =
+                    weights.times(kernels::cpu::find_variant(machine.variant)->isa(), tokens);
+                for (size_t i = 0; i < y.size(); ++i)
+                    ASSERT_EQ(std::isfinite(y[i]), i % Weights::rows != 17)
+                        << machine.variant << " " << value << " block " << block << " at " << i;
+            }
+}
+
+TEST(CpuBlocks32, WhatIsNoNumberSpoilsItsTokenOnly) {
+    const Weights weights;
+    for (const test::Machine& machine : test::machines())
+        for (float value : {std::nanf(""), infinity, -infinity})
+            for (size_t column = 3; column < size_t(Weights::columns); column += 101) {
+                std::vector<std::vector<float>> tokens;
+                for (int seed = 0; seed < 5; ++seed)
+                    tokens.push_back(wild_row(Weights::columns, seed));
+                tokens[2][column] = value;
+                const std::vector<float> y =
+                    weights.times(kernels::cpu::find_variant(machine.variant)->isa(), tokens);
+                for (size_t i = 0; i < y.size(); ++i)
+                    ASSERT_EQ(std::isfinite(y[i]), i / Weights::rows != 2)
+                        << machine.variant << " " << value << " column " << column << " at " << i;
+            }
+}
+
+}  // namespace
+}  // namespace tandem
