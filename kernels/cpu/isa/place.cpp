@@ -8,9 +8,6 @@ namespace tandem::kernels::cpu::TANDEM_ISA {
 
 namespace {
 
-// A token's largest power of two in 256 columns, and the least part of it that a block has.
-constexpr float most_power = 0x1p126f, least_part = 0x1p-60f;
-
 void place_of_256(const float* x, Q8Tile& tile, int token) {
     const BlockScale of(x, tile_columns);
     tile.scales[token] = of.scale;
@@ -43,32 +40,23 @@ inline void each_vector(Visit visit) {
 // The larger magnitude; as an integer, NaN is the largest.
 inline F larger(F a, F b) { return as_float(max(as_int(a), as_int(b))); }
 
-inline int32_t bits_of(float x) {
-    int32_t bits;
-    std::memcpy(&bits, &x, 4);
-    return bits;
-}
-
 // 256 columns at once, with the scales and codes of BlockScale. As products with scales of weights
 // are added to in their exponents, no block's power is a much smaller part of the largest.
 void place_of_32(const float* x, Q8Tile& tile, int token) {
     F most_of[blocks], sum_of[blocks];
     for (F& of_block : most_of) of_block = zero();
     each_vector([&](int n, int at) { most_of[n] = larger(most_of[n], abs(load_f32(x + at))); });
-    const F most = join_rows<blocks>(most_of, larger), least = div(most, splat(127.0f));
-    F powers = power_from(least);
-    float largest_power = largest_float(as_int(powers));
-    if (largest_power < least_power) largest_power = least_power;
-    if (largest_power > most_power) largest_power = most_power;
-    const float part = largest_power * least_part;
-    powers = max(powers, splat(part > least_power ? part : least_power));
-    const StepsBelow below(powers, least);
-    alignas(64) float parts[lanes], scales[lanes], inverses[lanes], sums[lanes];
-    alignas(64) int32_t steps[lanes];
-    store(parts, div(powers, splat(largest_power)));
-    store(reinterpret_cast<uint8_t*>(steps), below.steps);
-    store(scales, div(below.scale, splat(largest_power)));
-    store(inverses, div(splat(1.0f), below.scale));
+    const F most = join_rows<blocks>(most_of, larger);
+    const float largest = largest_float(as_int(most));
+    const F of_all = power_for(splat(largest));
+    const F powers = max(power_for(most), mul(of_all, splat(0x1p-60f)));
+    const SteppedScale scale(powers, most);
+    alignas(64) int32_t exponents[lanes], steps[lanes];
+    alignas(64) float all_scale[lanes], inverses[lanes], sums[lanes], real_sums[lanes];
+    const I exponent = add(as_int(powers), minus(as_int(of_all)));
+    store(reinterpret_cast<uint8_t*>(exponents), exponent);
+    store(reinterpret_cast<uint8_t*>(steps), scale.steps);
+    store(inverses, scale.inverse);
     I all_of[blocks];
     for (I& of_block : all_of) of_block = splat(0);
     each_vector([&](int n, int at) {
@@ -78,15 +66,17 @@ void place_of_32(const float* x, Q8Tile& tile, int token) {
         all_of[n] = add(all_of[n], codes);
     });
     for (int n = 0; n < blocks; ++n) sum_of[n] = to_float(all_of[n]);  // exact
-    store(sums, join_rows<blocks>(sum_of, [](F a, F b) { return add(a, b); }));
-    const float largest = largest_float(as_int(most));
-    tile.scales[token] = largest - largest == 0 ? largest_power : largest;  // infinite, NaN
+    const F sum = join_rows<blocks>(sum_of, [](F a, F b) { return add(a, b); });
+    store(sums, sum);
+    store(real_sums, mul(sum, as_float(add(as_int(scale.below), exponent))));
+    store(all_scale, of_all);
+    tile.scales[token] = largest - largest == 0 ? all_scale[0] : largest;  // infinite, NaN
     for (int n = 0; n < blocks; ++n) {
         const int lane = n * lanes_of_block;
-        tile.exponents32[token][n] = bits_of(parts[lane]) - bits_of(1.0f);
+        tile.exponents32[token][n] = exponents[lane];
         tile.steps32[token][n] = uint8_t(steps[lane]);
         tile.sums32[token][n] = int16_t(sums[lane]);
-        tile.real_sums32[token][n] = scales[lane] * sums[lane];
+        tile.real_sums32[token][n] = real_sums[lane];
     }
 }
 

@@ -48,27 +48,37 @@ inline float largest_sum16(const float* x) {
 // no magnitude larger than 127. Its product with a scale of weights is then one of four that all
 // tokens share, but for the exponent.
 inline constexpr float below_power[scale_steps] = {1, 0.84089642f, 0.70710678f, 0.59460356f};
-inline constexpr float least_power = 0x1p-120f;
+inline constexpr float least_power = 0x1p-120f, most_power = 0x1p126f;
 
-// The least power of two that is not less than x >= 0; 0 if x is not a number.
-inline F power_from(F x) {
-    return as_float(bit_and(add(as_int(x), splat(0x7fffff)), splat(0x7f800000)));
+inline I minus(I a) { return add(bit_xor(a, splat(-1)), splat(1)); }
+
+// The least power of two that makes no magnitude larger than 127.
+inline F power_for(F most) {
+    const I above = add(as_int(mul(most, splat(1.0f / 127))), splat(0x7fffff));
+    const F power = as_float(bit_and(above, splat(0x7f800000)));
+    return min(max(power, splat(least_power)), splat(most_power));
 }
 
-struct StepsBelow {
-    I steps;
-    F scale;
+// As many steps below a power of two as the largest magnitude allows.
+struct SteppedScale {
+    I steps = splat(0);
+    F below = splat(1.0f);  // of the power
+    F inverse;              // of the scale
 
-    // The largest number of them with scales that are not less than `least`.
-    StepsBelow(F power, F least) : steps(splat(0)) {
-        const F part = div(least, power);
-        I factor = as_int(splat(1.0f));
+    SteppedScale(F power, F most) {
+        constexpr int32_t twice_one = 0x7f000000;  // bits: an exponent of 0, twice
+        inverse = as_float(add(splat(twice_one), minus(as_int(power))));
+        const I part = as_int(mul(mul(most, splat(1.0f / 127)), inverse));
+        I factor = as_int(below), inverse_factor = factor;
         for (int n = 1; n < scale_steps; ++n) {
             const I limit = as_int(splat(below_power[n]));
-            steps = select_less(limit, as_int(part), steps, splat(n));
-            factor = select_less(limit, as_int(part), factor, limit);
+            steps = select_less(limit, part, steps, splat(n));
+            factor = select_less(limit, part, factor, limit);
+            inverse_factor =
+                select_less(limit, part, inverse_factor, as_int(splat(1 / below_power[n])));
         }
-        scale = mul(power, as_float(factor));
+        below = as_float(factor);
+        inverse = mul(inverse, as_float(inverse_factor));
     }
 };
 
@@ -85,10 +95,12 @@ struct BlockScale {
             if (sum > most) most = sum;
             scale = most / 127, inverse = most > 0 ? 127 / most : 0;
         } else {
-            const F least = splat(most / 127), power = max(power_from(least), splat(least_power));
-            alignas(64) float scales[lanes];
-            store(scales, StepsBelow(power, least).scale);
-            scale = most - most == 0 ? scales[0] : most, inverse = 1 / scales[0];
+            const F power = power_for(splat(most));
+            const SteppedScale of(power, splat(most));
+            alignas(64) float scales[lanes], inverses[lanes];
+            store(scales, mul(power, of.below));
+            store(inverses, of.inverse);
+            scale = most - most == 0 ? scales[0] : most, inverse = inverses[0];
         }
     }
 };
