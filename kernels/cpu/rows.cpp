@@ -40,6 +40,11 @@ std::optional<Rows> as_rows(const graph::View& view, size_t columns) {
     return rows;
 }
 
+bool are_rows(const graph::View& x, const graph::View& y) {
+    const size_t columns = y.axes.size() - 1;
+    return as_rows(x, columns) && as_rows(y, columns);
+}
+
 int64_t Rows::count(const graph::StepInputs& inputs, const graph::View& view) const {
     return live ? per_live * live_count(view, inputs) : per_live;
 }

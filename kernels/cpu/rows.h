@@ -26,6 +26,9 @@ struct Rows {
 // The view as rows over its last `columns` axes; nothing where its strides do not allow it.
 std::optional<Rows> as_rows(const graph::View& view, size_t columns);
 
+// Whether both are rows over as many axes as y has behind its first.
+bool are_rows(const graph::View& x, const graph::View& y);
+
 // The number of live elements of the view's first axis: tokens or wanted rows; its extent if fixed.
 int64_t live_count(const graph::View& view, const graph::StepInputs& inputs);
 

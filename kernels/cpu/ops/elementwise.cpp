@@ -12,8 +12,7 @@ namespace {
 using Combine = void (*)(const float*, const float*, float*, int64_t);
 
 bool rows_agree(const Operation& operation) {
-    size_t columns = operation.output.view.axes.size() - 1;
-    return as_rows(operation.inputs[0].view, columns) && as_rows(operation.output.view, columns);
+    return are_rows(operation.inputs[0].view, operation.output.view);
 }
 
 // The second operand has all axes of the first, or all but the first axis, or none.

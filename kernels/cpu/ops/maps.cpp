@@ -25,11 +25,7 @@ const Entry* entry_of(const Operation& operation) {
 
 size_t claim(std::span<const Operation> ahead) {
     const Operation& operation = ahead[0];
-    if (!entry_of(operation)) return 0;
-    size_t columns = operation.output.view.axes.size() - 1;
-    return as_rows(operation.inputs[0].view, columns) && as_rows(operation.output.view, columns)
-               ? 1
-               : 0;
+    return entry_of(operation) && are_rows(operation.inputs[0].view, operation.output.view) ? 1 : 0;
 }
 
 Task bind(const Launch& launch, const Site& site) {

@@ -26,8 +26,7 @@ size_t claim(std::span<const Operation> ahead) {
     const Operation& operation = ahead[0];
     if (!is(operation, "pick")) return 0;
     const graph::View x = without_axis(operation.inputs[0].view, axis_of(operation));
-    const size_t columns = x.axes.size() - 1;
-    return as_rows(x, columns) && as_rows(operation.output.view, columns) ? 1 : 0;
+    return are_rows(x, operation.output.view) ? 1 : 0;
 }
 
 Task bind(const Launch& launch, const Site& site) {

@@ -8,9 +8,7 @@ namespace {
 
 size_t claim(std::span<const Operation> ahead) {
     const Operation& operation = ahead[0];
-    size_t columns = operation.output.view.axes.size() - 1;
-    return is(operation, "select_rows") && as_rows(operation.inputs[0].view, columns) &&
-                   as_rows(operation.output.view, columns)
+    return is(operation, "select_rows") && are_rows(operation.inputs[0].view, operation.output.view)
                ? 1
                : 0;
 }

@@ -10,11 +10,8 @@ namespace {
 
 size_t claim(std::span<const Operation> ahead) {
     const Operation& operation = ahead[0];
-    const size_t columns = operation.output.view.axes.size() - 1;
-    return is(operation, "temper") && as_rows(operation.inputs[0].view, columns) &&
-                   as_rows(operation.output.view, columns)
-               ? 1
-               : 0;
+    return is(operation, "temper") && are_rows(operation.inputs[0].view, operation.output.view) ? 1
+                                                                                                : 0;
 }
 
 Task bind(const Launch& launch, const Site& site) {
