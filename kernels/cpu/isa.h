@@ -30,7 +30,10 @@ constexpr Q8Row q8_row(int64_t columns, int64_t block) {
 // In blocks of 256, the magnitudes of 16 codes add up to at most this: their products with codes of
 // 6 bits stay within 16 bits.
 inline constexpr int most_magnitude = 1023;
-inline constexpr int scale_steps = 4;  // from a power of two to the next, of blocks of 32
+
+// In blocks of 32 that products with many tokens read, scales go in so many steps from a power of
+// two to the next.
+inline constexpr int scale_steps = 4;
 
 // 256 columns of 16 tokens with the same codes and scales, for products with many tokens; all
 // columns of 16 tokens are a row of tiles, of which the last may not be full. Tokens that are not
@@ -43,8 +46,8 @@ struct alignas(64) Q8Tile {
     int16_t sums32[tile_tokens][tile_columns / 32];  // of codes
     int16_t sums16[tile_tokens][tile_columns / 16];  // in blocks of 256
     float scales[tile_tokens];
-    // In blocks of 32: a block's scale is the tile's, times a power of two of which this is what it
-    // adds to the bits of a float, times 2^(-steps / 4). The sums are multiplied by both of these.
+    // In blocks of 32: a block's scale is that of the token times a power of two, kept as what it
+    // adds to the bits of a float, times 2^(-steps / 4). The real sums lack the token's scale.
     int32_t exponents32[tile_tokens][tile_columns / 32];
     uint8_t steps32[tile_tokens][tile_columns / 32];
     float real_sums32[tile_tokens][tile_columns / 32];

@@ -51,19 +51,19 @@ inline void store_pairs(const I* numbers, int count, uint8_t* to) {
               bit_or(bit_and(numbers[n], splat(0xffff)), shift_left(numbers[n + 1], 16)));
 }
 
-// The scales of a row's block of 32 for a token's, of each number of steps. None is 0, as no
-// exponent makes that smaller.
+// The products of a row's scale of 32 columns with a token's of each number of steps below a power
+// of two. Scales may be as large as 2^90, far more than F16 has; 0 becomes least_scale.
 inline void store_steps(F scale, uint8_t* to) {
-    const I bits = as_int(scale), least = as_int(splat(0x1p-60f));
+    const I bits = as_int(scale), least = as_int(splat(least_scale));
     const F normal = as_float(select_less(as_int(abs(scale)), least, least, bits));
     for (int n = 0; n < scale_steps; ++n)
         store(to + n * 4 * lanes, as_int(mul(normal, splat(below_power[n]))));
 }
 
-// Of each token one block at least adds nothing to exponents, so that a scale that is no number
-// spoils the row's results once all its scales are none.
-inline void spread_nan(F ones, Panel& panel) {
-    const I bits = as_int(abs(ones)), one = as_int(splat(1.0f));
+// Where `finite` is not 1, one of the row's scales is not finite, and all become NaN: an exponent
+// could make a number of one, but one block of each token at least adds none.
+inline void spread_nan(F finite, Panel& panel) {
+    const I bits = as_int(abs(finite)), one = as_int(splat(1.0f));
     if (largest(bits) == largest(one)) return;
     const I nan = select_less(one, bits, splat(-1), splat(0));
     for (uint8_t* scales = panel.scales; scales < panel.scales + sizeof panel.scales;
@@ -76,7 +76,7 @@ template <class Type>
 inline void unpack_group(const uint8_t* weights, int64_t columns, Panel& panel) {
     using T = PanelTraits<Type>;
     using S = typename Type::Scales;
-    F ones = splat(1.0f);
+    F finite = splat(1.0f);
     for (int64_t b = 0; b < columns / Type::block; ++b) {
         const uint8_t* p = weights + b * Type::bytes * lanes;
         I mins[T::sums];
@@ -92,11 +92,12 @@ inline void unpack_group(const uint8_t* weights, int64_t columns, Panel& panel) 
                                                             : as_int(to_float(s.scales[h])));
                     if constexpr (S::has_min) mins[n] = s.mins[h];
                 } else {
-                    if constexpr (Type::block == 32)
+                    if constexpr (Type::block == 32) {
                         store_steps(s.scale(h), panel.scales + n * scale_steps * 4 * lanes);
-                    else
+                        finite = fma(s.scale(h), zero(), finite);
+                    } else {
                         store(panel.scales + n * 4 * lanes, as_int(s.scale(h)));
-                    ones = fma(s.scale(h), zero(), ones);
+                    }
                     if constexpr (S::has_min) store(panel.mins + n * 4 * lanes, as_int(s.min(h)));
                 }
             }
@@ -107,7 +108,7 @@ inline void unpack_group(const uint8_t* weights, int64_t columns, Panel& panel) 
         });
         if constexpr (S::whole && S::has_min) store_pairs(mins, T::sums, panel.mins);
     }
-    if constexpr (Type::block == 32) spread_nan(ones, panel);
+    if constexpr (Type::block == 32) spread_nan(finite, panel);
 }
 
 }  // namespace tandem::kernels::cpu::TANDEM_ISA

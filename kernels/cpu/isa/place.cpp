@@ -40,20 +40,19 @@ inline void each_vector(Visit visit) {
 // The larger magnitude; as an integer, NaN is the largest.
 inline F larger(F a, F b) { return as_float(max(as_int(a), as_int(b))); }
 
-// 256 columns at once, with the scales and codes of BlockScale. As products with scales of weights
-// are added to in their exponents, no block's power is a much smaller part of the largest.
+// 256 columns at once, with the scales and codes of BlockScale, but for least_part.
 void place_of_32(const float* x, Q8Tile& tile, int token) {
     F most_of[blocks], sum_of[blocks];
     for (F& of_block : most_of) of_block = zero();
     each_vector([&](int n, int at) { most_of[n] = larger(most_of[n], abs(load_f32(x + at))); });
     const F most = join_rows<blocks>(most_of, larger);
     const float largest = largest_float(as_int(most));
-    const F of_all = power_for(splat(largest));
-    const F powers = max(power_for(most), mul(of_all, splat(0x1p-60f)));
+    const F token_power = power_for(splat(largest));
+    const F powers = max(power_for(most), mul(token_power, splat(least_part)));
     const SteppedScale scale(powers, most);
     alignas(64) int32_t exponents[lanes], steps[lanes];
-    alignas(64) float all_scale[lanes], inverses[lanes], sums[lanes], real_sums[lanes];
-    const I exponent = add(as_int(powers), minus(as_int(of_all)));
+    alignas(64) float token_powers[lanes], inverses[lanes], sums[lanes], real_sums[lanes];
+    const I exponent = add(as_int(powers), minus(as_int(token_power)));
     store(reinterpret_cast<uint8_t*>(exponents), exponent);
     store(reinterpret_cast<uint8_t*>(steps), scale.steps);
     store(inverses, scale.inverse);
@@ -69,8 +68,9 @@ void place_of_32(const float* x, Q8Tile& tile, int token) {
     const F sum = join_rows<blocks>(sum_of, [](F a, F b) { return add(a, b); });
     store(sums, sum);
     store(real_sums, mul(sum, as_float(add(as_int(scale.below), exponent))));
-    store(all_scale, of_all);
-    tile.scales[token] = largest - largest == 0 ? all_scale[0] : largest;  // infinite, NaN
+    store(token_powers, token_power);
+    // What is infinite or no number spoils all of the token.
+    tile.scales[token] = largest - largest == 0 ? token_powers[0] : largest;
     for (int n = 0; n < blocks; ++n) {
         const int lane = n * lanes_of_block;
         tile.exponents32[token][n] = exponents[lane];

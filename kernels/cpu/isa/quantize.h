@@ -48,7 +48,7 @@ inline float largest_sum16(const float* x) {
 // no magnitude larger than 127. Its product with a scale of weights is then one of four that all
 // tokens share, but for the exponent.
 inline constexpr float below_power[scale_steps] = {1, 0.84089642f, 0.70710678f, 0.59460356f};
-inline constexpr float least_power = 0x1p-120f, most_power = 0x1p126f;
+inline constexpr float least_power = 0x1p-120f, most_power = 0x1p126f;  // with normal inverses
 
 inline I minus(I a) { return add(bit_xor(a, splat(-1)), splat(1)); }
 
@@ -82,8 +82,13 @@ struct SteppedScale {
     }
 };
 
+// Exponents are added to bits of floats that must stay normal: in a token's 256 columns no block's
+// power is a smaller part of the largest than this, and no scale of weights is smaller.
+inline constexpr float least_part = 0x1p-48f, least_scale = 0x1p-76f;
+
 // How a block is rounded. Where numbers of 256 are so alike that codes would pass most_magnitude,
-// the scale is larger than what makes the largest 127, by less than a bit. NaN where x has one.
+// the scale is larger than what makes the largest 127, by less than a bit. It is no finite number
+// where x has one that is not.
 struct BlockScale {
     float scale, inverse;
 
