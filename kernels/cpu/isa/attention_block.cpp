@@ -1,7 +1,8 @@
 // Attention of many queries (flash attention, Dao et al. 2022): for each block of cells, keys are
 // widened and transposed and values widened once for all queries, then tiles of queries multiply
 // with them in registers: scores = q k^T, out += weights v. Both are one product, of rows whose
-// elements are spread over a vector by vectors of columns.
+// elements are spread over a vector by vectors of columns; the first may be one of integers.
+#include "kernels/cpu/isa/attention_codes.h"
 #include "kernels/cpu/isa/cache_rows.h"
 #include "kernels/cpu/isa/kernels.h"
 #include "kernels/cpu/isa/lanes.h"
@@ -19,6 +20,7 @@ constexpr int64_t whole_vectors(int64_t elements) { return (elements + lanes - 1
 // Memory of a call. Rows are filled up to whole vectors, with zeros.
 struct Scratch {
     int64_t d, d2, dv;    // whole vectors
+    bool codes;           // queries and keys become such (attention_codes.h)
     float* q;             // [queries][d + d2], scaled
     float* keys;          // [d + d2][cells]
     float* rows;          // [lanes][d or d2]: keys on their way
@@ -31,6 +33,7 @@ struct Scratch {
         : d(whole_vectors(a.k.length)),
           d2(a.k2.rows ? whole_vectors(a.k2.length) : 0),
           dv(whole_vectors(a.v.length)),
+          codes(d2 == 0 && in_codes(a.k)),
           q(a.scratch),
           keys(q + attention_queries * (d + d2)),
           rows(keys + cells * (d + d2)),
@@ -93,6 +96,7 @@ void load_block(const Attention& a, const Scratch& s, int64_t position, int64_t 
             widen_rows(a.k, position + c, count - c < lanes ? count - c : lanes, lanes, s.rows,
                        s.d);
         transpose_rows(same ? s.values + c * s.dv : s.rows, s.d, s.keys + c);
+        if (s.codes) encode_keys(s.d, s.keys + c);
         if (s.d2 == 0) continue;
         widen_rows(a.k2, position + c, count - c < lanes ? count - c : lanes, lanes, s.rows, s.d2);
         transpose_rows(s.rows, s.d2, s.keys + s.d * cells + c);
@@ -114,17 +118,27 @@ inline void add_products(const float* a, int64_t a_stride, const float* b, int64
 }
 
 // Scores of cells [from, to), multiples of two vectors.
-void multiply_keys(const Scratch& s, const float* q, float cap, int64_t from, int64_t to) {
+void multiply_keys(const Scratch& s, const float* q, int64_t from, int64_t to) {
     const int64_t inner = s.d + s.d2;
     for (int64_t c = from; c < to; c += 2 * lanes) {
+        float* scores = s.weights + c;
+        if (s.codes) {
+            multiply_codes<tile>(q, s.keys + c, s.d, scores);
+            continue;
+        }
         F score[tile][2];
         for (auto& of_query : score) of_query[0] = of_query[1] = zero();
         add_products(q, inner, s.keys + c, cells, inner, score);
         for (int i = 0; i < tile; ++i)
-            for (int j = 0; j < 2; ++j)
-                store(s.weights + i * cells + c + j * lanes,
-                      cap > 0 ? capped(score[i][j], cap) : score[i][j]);
+            for (int j = 0; j < 2; ++j) store(scores + i * cells + j * lanes, score[i][j]);
     }
+}
+
+void cap_scores(const Scratch& s, float cap, int64_t from, int64_t to) {
+    for (int i = 0; i < tile; ++i)
+        for (float* score = s.weights + i * cells + from; score < s.weights + i * cells + to;
+             score += lanes)
+            store(score, capped(load_f32(score), cap));
 }
 
 // out = out * factor + weights v, over cells [from, to).
@@ -196,7 +210,8 @@ void attend_tile(const Attention& a, const Scratch& s, int64_t at, int64_t posit
     const int64_t end = seen_by(a, at + exist - 1, position, count).to;
     if (end <= from) return;
     const int64_t to = (end + 2 * lanes - 1) / (2 * lanes) * (2 * lanes);
-    multiply_keys(s, s.q + at * (s.d + s.d2), a.soft_cap, from, to);
+    multiply_keys(s, s.q + at * (s.d + s.d2), from, to);
+    if (a.soft_cap > 0) cap_scores(s, a.soft_cap, from, to);
     float factor[lanes];
     weigh(a, s, at, position, count, from, to, factor);
     add_values<2>(s, 0, factor, from, end, s.out + at * s.dv);
@@ -220,6 +235,7 @@ void attend_block(const Attention& a) {
         if (s.d2 > 0)
             load_query(exists ? a.q2[i] : nullptr, exists ? a.k2.length : 0, a.scale, s.d2,
                        s.q + i * inner + s.d);
+        if (s.codes) encode_query(s.d, s.q + i * inner);
     }
     for (int64_t i = 0; i < attention_queries + lanes; ++i) s.most[i] = unseen, s.total[i] = 0;
     for (int64_t e = 0; e < padded * s.dv; e += lanes) store(s.out + e, zero());

@@ -37,9 +37,6 @@ inline void each_vector(Visit visit) {
         for (int k = 0; k < 32; k += lanes) visit(block, block * 32 + k);
 }
 
-// The larger magnitude; as an integer, NaN is the largest.
-inline F larger(F a, F b) { return as_float(max(as_int(a), as_int(b))); }
-
 // 256 columns at once, with the scales and codes of BlockScale, but for least_part.
 void place_of_32(const float* x, Q8Tile& tile, int token) {
     F most_of[blocks], sum_of[blocks];
@@ -86,9 +83,8 @@ void place_integers(const float* x, int64_t count, Q16Tile* tiles, int token) {
     for (F& of_block : most_of) of_block = zero();
     each_vector([&](int n, int at) { most_of[n] = larger(most_of[n], abs(load_f32(x + at))); });
     const F most = join_rows<blocks>(most_of, larger);
-    // Squares of numbers up to 1 are neither too large nor all too small.
     alignas(64) float units[lanes];
-    store(units, keep_from(most, Q16Scale::least, div(splat(1.0f), most)));
+    store(units, unit_of(most));
     // As many sums as lanes, so that those of a block are next to each other.
     F squares_of[lanes];
     for (F& of_lane : squares_of) of_lane = zero();

@@ -8,33 +8,9 @@
 #pragma once
 
 #include "kernels/cpu/isa/panel_walk.h"
+#include "kernels/cpu/isa/q16_code.h"
 
 namespace tandem::kernels::cpu::TANDEM_ISA {
-
-// The scales of blocks, one in each lane, from the largest magnitude and the length of the block as
-// a vector: codes have 16 bits, and no product of two blocks, nor a part of its sum, is larger than
-// the product of the two lengths (Cauchy and Schwarz), which has 32. No number where the block has
-// one that is not finite.
-struct Q16Scale {
-    static constexpr float least = 1e-37f;  // its inverse is a number
-    F scale, inverse;
-
-    Q16Scale(F most, F length) {
-        const F finite = max(mul(most, splat(1.0f / largest)), mul(length, splat(1.0f / longest)));
-        scale = fma(most, zero(), finite);
-        inverse = keep_from(finite, least, div(splat(1.0f), finite));
-    }
-
-  private:
-    // The root of 2^31 is 46340.9, and rounding makes codes longer by at most sqrt(32) / 2.
-    static constexpr float largest = 32766, longest = 46336;
-};
-
-// In the lower half of every lane: the last bit of the sum is worth one.
-[[gnu::always_inline]] inline I q16_code(F x, F inverse) {
-    constexpr float rounds = 3 << 22;
-    return as_int(fma(x, inverse, splat(rounds)));
-}
 
 struct Q16Dots {
     using Tile = Q16Tile;

@@ -6,6 +6,9 @@
 
 namespace tandem::kernels::cpu::TANDEM_ISA {
 
+// The larger magnitude; as an integer, NaN is the largest.
+inline F larger(F a, F b) { return as_float(max(as_int(a), as_int(b))); }
+
 // The largest lane, of floats as their bits.
 inline float largest_float(I floats) {
     const int32_t bits = largest(floats);
