@@ -141,11 +141,22 @@ int64_t bounded_state_bytes(const gguf::File& file, int64_t context) {
     return bytes;
 }
 
+// A fixture whose tokens take every expert: rounding may choose between two that score alike.
+gguf::File with_all_experts(const std::string& name, const Folder& folder) {
+    gguf::File file = fixture(name);
+    gguf::Metadata metadata = file.metadata();
+    const std::string arch(metadata.text("general.architecture").value());
+    if (auto experts = metadata.integer(arch + ".expert_count"))
+        metadata.set_u32(arch + ".expert_used_count", uint32_t(*experts));
+    return gguf::File::open(write(folder / "all.gguf", metadata, read_all(file)));
+}
+
 class LongTexts : public ::testing::TestWithParam<const char*> {};
 
 // In many small steps, which go round the rings of windows, as in one.
 TEST_P(LongTexts, are_the_same_in_small_steps) {
-    gguf::File file = fixture(GetParam());
+    Folder folder;
+    gguf::File file = with_all_experts(GetParam(), folder);
     int64_t bounded = bounded_state_bytes(file, 2048);
     EXPECT_GT(bounded, 0);
     EXPECT_EQ(bounded, bounded_state_bytes(file, 65536));
@@ -157,7 +168,7 @@ TEST_P(LongTexts, are_the_same_in_small_steps) {
     options.devices = {"cpu"};
     auto whole = evaluate(file, options, tokens, 0, 2000).logits;
     auto steps = evaluate(file, options, tokens, 0, 32).logits;
-    EXPECT_LE(nmse(steps, whole), 1e-6);
+    EXPECT_LE(nmse(steps, whole), 1e-7);
 }
 
 INSTANTIATE_TEST_SUITE_P(Fixtures, LongTexts,
