@@ -76,7 +76,7 @@ TEST(CacheReaders, GiveWhatTheyGiveOfAllTokens) {
         in_body.finish(build(in_body, how));
         auto reference = [] { return std::make_unique<kernels::ReferenceDevice>("reference", 0); };
         EXPECT_EQ(model.run(reference(), steps()), in_body.run(reference(), steps()));
-        test::expect_close(model, steps(), 1e-10, test::attention_bound_of(DType::F16));
+        test::expect_close(model, steps(), 1e-10, test::attention_bound_of(DType::F16, DType::F16));
     }
 }
 

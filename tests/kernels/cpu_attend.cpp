@@ -39,7 +39,7 @@ TEST_P(EveryCache, Attention) {
         expect_close(model,
                      {test::random_step(0, 131), test::random_step(131, 21),
                       test::random_step(152, 1), both, test::random_step(156, 1)},
-                     1e-10, test::attention_bound_of(GetParam()));
+                     1e-10, test::attention_bound_of(GetParam(), GetParam()));
     }
 }
 
@@ -62,7 +62,7 @@ TEST_P(EveryCache, WindowedAttention) {
             steps.push_back(test::random_step(cached, count));
             cached += count;
         }
-        expect_close(model, steps, 1e-10, test::attention_bound_of(GetParam()));
+        expect_close(model, steps, 1e-10, test::attention_bound_of(GetParam(), GetParam()));
     }
 }
 
@@ -86,7 +86,7 @@ TEST_P(EveryCache, LatentAttention) {
     model.finish(add(first, second));
     expect_close(model,
                  {test::random_step(0, 163), test::random_step(163, 2), test::random_step(165, 1)},
-                 1e-10, test::attention_bound_of(GetParam()));
+                 1e-10, test::attention_bound_of(GetParam(), GetParam()));
 }
 
 INSTANTIATE_TEST_SUITE_P(Types, EveryCache,
@@ -151,24 +151,25 @@ TEST(CpuAttend, LongCaches) {
     for (const Case& how : long_cases) {
         SmallModel model;
         build(model, how);
-        expect_close(model, long_steps(), 1e-10, test::attention_bound_of(how.keys));
+        expect_close(model, long_steps(), 1e-10, test::attention_bound_of(how.keys, how.values));
     }
 }
 
-// Keys whose squares are too large for floats, or too small.
-TEST(CpuAttend, KeysOfEveryMagnitude) {
-    for (float magnitude : {1e30f, 1e-30f}) {
+// Keys whose squares are too large for floats, or too small; and such values.
+TEST(CpuAttend, EveryMagnitude) {
+    for (auto [of_keys, of_values] : {std::pair{1e30f, 1e30f}, {1e-30f, 1e-25f}}) {
         SmallModel model;
         Axis kv = model.axis("kv_heads", 2), q_per_kv = model.axis("q_per_kv", 3);
         Axis d = model.axis("d", 64), slots = model.axis("slots", 1);
         Axis cells = model.axis("cells", 200);
-        Tensor q = model.activation("q", {kv, q_per_kv, d}, 1 / magnitude);
-        Tensor k = model.activation("k", {kv, d}, magnitude), v = model.activation("v", {kv, d});
+        Tensor q = model.activation("q", {kv, q_per_kv, d}, 1 / of_keys);
+        Tensor k = model.activation("k", {kv, d}, of_keys);
+        Tensor v = model.activation("v", {kv, d}, of_values);
         graph::Cache cache{model.graph.state("k_cache", DType::BF16, {slots, kv, cells}, {d}),
-                           model.graph.state("v_cache", DType::F16, {slots, kv, cells}, {d})};
+                           model.graph.state("v_cache", DType::BF16, {slots, kv, cells}, {d})};
         model.finish(attend(q, k, v, cache, 0.2));
         expect_close(model, {test::random_step(0, 150), test::random_step(150, 2)}, 1e-10,
-                     test::attention_bound_of(DType::BF16));
+                     test::attention_bound_of(DType::BF16, DType::BF16));
     }
 }
 

@@ -58,12 +58,12 @@ inline ReducedBound reduced_bound_of(gguf::DType dtype, double times = 1) {
     };
 }
 
-// Of attention over caches of these types: but for F32, queries and keys are rounded to 16-bit
-// integers, which takes half as much from scores as rounding keys to F16 has taken.
-inline ReducedBound attention_bound_of(gguf::DType keys) {
+// Of attention over caches of these types: all but F32 are rounded to 16-bit integers with the
+// queries and weights, which takes half as much from results as rounding them to F16 has taken.
+inline ReducedBound attention_bound_of(gguf::DType keys, gguf::DType values) {
+    const bool floats = keys == gguf::DType::F32 && values == gguf::DType::F32;
     return [=](kernels::cpu::Reduced reduced) {
-        const bool in_codes = reduced >= kernels::cpu::Reduced::F16 && keys != gguf::DType::F32;
-        return in_codes ? 4e-8 : 0;
+        return reduced >= kernels::cpu::Reduced::F16 && !floats ? 4e-8 : 0;
     };
 }
 

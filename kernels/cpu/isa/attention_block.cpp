@@ -1,7 +1,7 @@
 // Attention of many queries (flash attention, Dao et al. 2022): for each block of cells, keys are
 // widened and transposed and values widened once for all queries, then tiles of queries multiply
 // with them in registers: scores = q k^T, out += weights v. Both are one product, of rows whose
-// elements are spread over a vector by vectors of columns; the first may be one of integers.
+// elements are spread over a vector by vectors of columns, of floats or of integers.
 #include "kernels/cpu/isa/attention_codes.h"
 #include "kernels/cpu/isa/cache_rows.h"
 #include "kernels/cpu/isa/kernels.h"
@@ -20,27 +20,31 @@ constexpr int64_t whole_vectors(int64_t elements) { return (elements + lanes - 1
 // Memory of a call. Rows are filled up to whole vectors, with zeros.
 struct Scratch {
     int64_t d, d2, dv;    // whole vectors
-    bool codes;           // queries and keys become such (attention_codes.h)
+    bool key_codes;       // queries and keys become such (attention_codes.h)
+    bool value_codes;     // weights and values do
     float* q;             // [queries][d + d2], scaled
     float* keys;          // [d + d2][cells]
     float* rows;          // [lanes][d or d2]: keys on their way
     float* values;        // [cells][dv]
     float* out;           // [queries][dv]
     float* weights;       // [tile][cells], first the scores
+    float* value_scales;  // [cells], of codes
     float *most, *total;  // [queries], and a vector behind them
 
     explicit Scratch(const Attention& a)
         : d(whole_vectors(a.k.length)),
           d2(a.k2.rows ? whole_vectors(a.k2.length) : 0),
           dv(whole_vectors(a.v.length)),
-          codes(d2 == 0 && in_codes(a.k)),
+          key_codes(d2 == 0 && in_codes(a.k)),
+          value_codes(in_codes(a.v)),
           q(a.scratch),
           keys(q + attention_queries * (d + d2)),
           rows(keys + cells * (d + d2)),
           values(rows + lanes * (d + d2)),
           out(values + cells * dv),
           weights(out + attention_queries * dv),
-          most(weights + tile * cells),
+          value_scales(weights + tile * cells),
+          most(value_scales + cells),
           total(most + attention_queries + lanes) {}
 };
 
@@ -96,11 +100,12 @@ void load_block(const Attention& a, const Scratch& s, int64_t position, int64_t 
             widen_rows(a.k, position + c, count - c < lanes ? count - c : lanes, lanes, s.rows,
                        s.d);
         transpose_rows(same ? s.values + c * s.dv : s.rows, s.d, s.keys + c);
-        if (s.codes) encode_keys(s.d, s.keys + c);
+        if (s.key_codes) encode_keys(s.d, s.keys + c);
         if (s.d2 == 0) continue;
         widen_rows(a.k2, position + c, count - c < lanes ? count - c : lanes, lanes, s.rows, s.d2);
         transpose_rows(s.rows, s.d2, s.keys + s.d * cells + c);
     }
+    if (s.value_codes) encode_values(padded, s.dv, s.values, s.value_scales);
 }
 
 // sum += a [tile][inner] b [inner][Vectors * lanes]
@@ -122,7 +127,7 @@ void multiply_keys(const Scratch& s, const float* q, int64_t from, int64_t to) {
     const int64_t inner = s.d + s.d2;
     for (int64_t c = from; c < to; c += 2 * lanes) {
         float* scores = s.weights + c;
-        if (s.codes) {
+        if (s.key_codes) {
             multiply_codes<tile>(q, s.keys + c, s.d, scores);
             continue;
         }
@@ -142,6 +147,22 @@ void cap_scores(const Scratch& s, float cap, int64_t from, int64_t to) {
 }
 
 // out = out * factor + weights v, over cells [from, to).
+void add_value_codes(const Scratch& s, const float* factor, int64_t from, int64_t to, float* out) {
+    for (int i = 0; i < tile; ++i)
+        for (float* e = out + i * s.dv; e < out + (i + 1) * s.dv; e += lanes)
+            store(e, mul(load_f32(e), splat(factor[i])));
+    alignas(64) float scales[lanes];
+    store(scales, encode_weights<tile>(s.weights, s.value_scales, from, to));
+    each_sum(from, to, [&](int64_t first, int64_t last) {
+        int64_t e = 0;
+        for (; e + 2 * lanes <= s.dv; e += 2 * lanes)
+            multiply_values<tile, 2>(s.weights, s.values + e, scales, s.dv, first, last, out + e);
+        if (e < s.dv)
+            multiply_values<tile, 1>(s.weights, s.values + e, scales, s.dv, first, last, out + e);
+    });
+}
+
+// The same of floats.
 template <int Vectors>
 inline void add_values(const Scratch& s, int64_t e, const float* factor, int64_t from, int64_t to,
                        float* out) {
@@ -214,7 +235,11 @@ void attend_tile(const Attention& a, const Scratch& s, int64_t at, int64_t posit
     if (a.soft_cap > 0) cap_scores(s, a.soft_cap, from, to);
     float factor[lanes];
     weigh(a, s, at, position, count, from, to, factor);
-    add_values<2>(s, 0, factor, from, end, s.out + at * s.dv);
+    float* out = s.out + at * s.dv;
+    if (s.value_codes)
+        add_value_codes(s, factor, from, to, out);
+    else
+        add_values<2>(s, 0, factor, from, end, out);
 }
 
 // A query's elements, scaled, and zeros up to `padded`.
@@ -235,7 +260,7 @@ void attend_block(const Attention& a) {
         if (s.d2 > 0)
             load_query(exists ? a.q2[i] : nullptr, exists ? a.k2.length : 0, a.scale, s.d2,
                        s.q + i * inner + s.d);
-        if (s.codes) encode_query(s.d, s.q + i * inner);
+        if (s.key_codes) encode_query(s.d, s.q + i * inner);
     }
     for (int64_t i = 0; i < attention_queries + lanes; ++i) s.most[i] = unseen, s.total[i] = 0;
     for (int64_t e = 0; e < padded * s.dv; e += lanes) store(s.out + e, zero());

@@ -1,9 +1,13 @@
-// Scores of attention by dot products of pairs of 16-bit integers, twice as fast as those of
-// floats. A query and a key have a scale each; rounding takes half as much from a score as rounding
-// the key to F16 has taken. They are made of floats in the same memory:
+// Both products of attention by dot products of pairs of 16-bit integers, twice as fast as those of
+// floats. A query, a key and a value have a scale each. Weights get the scales of the values, and
+// then one for each few cells, by their sum, so that these add up in integers. Rounding takes half
+// as much from a result as rounding keys and values to F16 has taken. They are made of floats in
+// the same memory:
 //
-//     keys      f32 [elements][cells] -> codes [elements / 2][cells][2], scales [cells]
 //     query     f32 [elements] -> codes [elements], its scale
+//     keys      f32 [elements][cells] -> codes [elements / 2][cells][2], scales [cells]
+//     values    f32 [cells][elements] -> codes [cells / 2][elements][2], and scales elsewhere
+//     weights   f32 [queries][cells] -> codes [queries][cells], from the same row on
 #pragma once
 
 #include "gguf/dtype.h"
@@ -20,9 +24,14 @@ inline constexpr bool fast_pairs = false;
 #endif
 
 // Caches of F32 are there for whom rounding bothers.
-inline bool in_codes(const CacheHead& keys) {
-    return fast_pairs && gguf::DType(keys.type) != gguf::DType::F32 &&
-           keys.length <= Q16Scale::most_elements;
+inline bool in_codes(const CacheHead& cache) {
+    return fast_pairs && gguf::DType(cache.type) != gguf::DType::F32 &&
+           cache.length <= Q16Scale::most_elements;
+}
+
+// Two codes of each lane, side by side.
+inline F pair_codes(I even, I odd) {
+    return as_float(bit_or(bit_and(even, splat(0xffff)), shift_left(odd, 16)));
 }
 
 // A vector of cells.
@@ -40,7 +49,7 @@ inline void encode_keys(int64_t elements, float* keys) {
     for (int64_t e = 0; e < elements; e += 2, pair += cells) {
         const I even = q16_code(load_f32(keys + e * cells), of.inverse);
         const I odd = q16_code(load_f32(keys + (e + 1) * cells), of.inverse);
-        store(pair, as_float(bit_or(bit_and(even, splat(0xffff)), shift_left(odd, 16))));
+        store(pair, pair_codes(even, odd));
     }
     store(pair, of.scale);
 }
@@ -88,6 +97,101 @@ inline void multiply_codes(const float* q, const float* keys, int64_t elements, 
         for (int j = 0; j < 2; ++j)
             store(scores + j * lanes,
                   mul(mul(to_float(sums[i][j]), load_f32(scales + j * lanes)), splat(*of_query)));
+}
+
+// `count` cells, whole vectors of them. Values below 1e-28 count as nothing.
+inline void encode_values(int64_t count, int64_t elements, float* values, float* scales) {
+    float* pair = values;
+    for (int64_t c = 0; c < count; c += lanes) {
+        F most_of[lanes];
+        for (int i = 0; i < lanes; ++i) {
+            most_of[i] = zero();
+            for (int64_t e = 0; e < elements; e += lanes)
+                most_of[i] = larger(most_of[i], abs(load_f32(values + (c + i) * elements + e)));
+        }
+        const Q16Scale of(join_rows(most_of, larger), zero());
+        alignas(64) float inverse[lanes];
+        store(scales + c, of.scale);
+        store(inverse, of.inverse);
+        for (int i = 0; i < lanes; i += 2, pair += elements) {
+            const float *even = values + (c + i) * elements, *odd = even + elements;
+            for (int64_t e = 0; e < elements; e += lanes)
+                store(pair + e, pair_codes(q16_code(load_f32(even + e), splat(inverse[i])),
+                                           q16_code(load_f32(odd + e), splat(inverse[i + 1]))));
+        }
+    }
+}
+
+// Cells whose products with weights are added in integers.
+inline constexpr int64_t cells_of_sum = 32;
+
+// Calls visit(first, last) for such parts of [from, to).
+template <typename Visit>
+inline void each_sum(int64_t from, int64_t to, Visit visit) {
+    for (; from < to; from += cells_of_sum)
+        visit(from, to - from < cells_of_sum ? to : from + cells_of_sum);
+}
+
+// Weights of some queries and cells [from, to), whole vectors. Each query's scale lies in so many
+// lanes of the result as there are for it.
+template <int queries>
+inline F encode_weights(float* weights, const float* value_scales, int64_t from, int64_t to) {
+    auto weight = [&](int i, int64_t c) {
+        return mul(load_f32(weights + i * attention_cells + c), load_f32(value_scales + c));
+    };
+    F most_of[queries], sum_of[queries];
+    for (int i = 0; i < queries; ++i) {
+        most_of[i] = sum_of[i] = zero();
+        each_sum(from, to, [&](int64_t first, int64_t last) {
+            F sum = zero();
+            for (int64_t c = first; c < last; c += lanes) {
+                const F w = weight(i, c);
+                most_of[i] = max(most_of[i], w);
+                sum = add(sum, w);
+            }
+            sum_of[i] = larger(sum_of[i], sum);
+        });
+    }
+    const F most = join_rows<queries>(most_of, [](F a, F b) { return max(a, b); });
+    const F sum = join_rows<queries>(sum_of, [](F a, F b) { return add(a, b); });
+    const auto of = Q16Scale::of_sum(most, sum);
+    alignas(64) float inverse[lanes];
+    store(inverse, of.inverse);
+    for (int i = 0; i < queries; ++i) {
+        auto* codes = reinterpret_cast<int16_t*>(weights + i * attention_cells);
+        const F of_code = splat(inverse[i * (lanes / queries)]);
+        for (int64_t c = from; c < to; c += lanes)
+            store_halves(codes + c, q16_code(weight(i, c), of_code));
+    }
+    return of.scale;
+}
+
+// Adds the values of cells [from, to), at most cells_of_sum, each times its weight, to out, rows of
+// all elements.
+template <int queries, int vectors>
+inline void multiply_values(const float* weights, const float* values, const float* scales,
+                            int64_t elements, int64_t from, int64_t to, float* out) {
+    const auto* codes = reinterpret_cast<const uint8_t*>(values + from / 2 * elements);
+    const auto* of_queries = reinterpret_cast<const int8_t*>(weights) + 2 * from;
+    I sums[queries][vectors];
+    for (auto& of_query : sums)
+        for (I& sum : of_query) sum = splat(0);
+    for (int64_t c = from; c < to; c += 2, codes += elements * 4, of_queries += 4) {
+        I row[vectors];
+        for (int j = 0; j < vectors; ++j) row[j] = load(codes + j * 4 * lanes);
+#pragma GCC unroll 8
+        for (int i = 0; i < queries; ++i) {
+            const I x = splat_quad(of_queries + i * attention_cells * 4);
+#pragma GCC unroll 2
+            for (int j = 0; j < vectors; ++j) sums[i][j] = dot_pairs(sums[i][j], row[j], x);
+        }
+    }
+#pragma GCC unroll 8
+    for (int i = 0; i < queries; ++i, out += elements)
+#pragma GCC unroll 2
+        for (int j = 0; j < vectors; ++j)
+            store(out + j * lanes, fma(to_float(sums[i][j]), splat(scales[i * (lanes / queries)]),
+                                       load_f32(out + j * lanes)));
 }
 
 }  // namespace tandem::kernels::cpu::TANDEM_ISA

@@ -13,16 +13,23 @@ struct Q16Scale {
     static constexpr float least = 1e-37f;  // its inverse is a number
     F scale, inverse;
 
-    Q16Scale(F most, F length) {
-        const F finite = max(mul(most, splat(1.0f / largest)), mul(length, splat(1.0f / longest)));
-        scale = fma(most, zero(), finite);
-        inverse = keep_from(finite, least, div(splat(1.0f), finite));
-    }
+    Q16Scale(F most, F length) : Q16Scale(most, length, longest) {}
+
+    // Of at most 32 numbers that are not negative, for products with any codes of 16 bits: those
+    // are no larger than the largest such times the sum.
+    static Q16Scale of_sum(F most, F sum) { return {most, sum, most_sum}; }
 
     // The root of 2^31 is 46340.9, and rounding makes codes longer by at most half the root of
-    // their number.
+    // their number; it adds at most half their number to their sum.
     static constexpr int64_t most_elements = 1024;
-    static constexpr float largest = 32766, longest = 46324;
+    static constexpr float largest = 32766, longest = 46324, most_sum = 65516;
+
+  private:
+    Q16Scale(F most, F all, float most_of_all) {
+        const F finite = max(mul(most, splat(1 / largest)), mul(all, splat(1 / most_of_all)));
+        scale = fma(all, zero(), fma(most, zero(), finite));
+        inverse = keep_from(finite, least, div(splat(1.0f), finite));
+    }
 };
 
 // What makes numbers of this magnitude at most 1, whose squares are neither too large nor all too
