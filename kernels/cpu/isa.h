@@ -140,7 +140,7 @@ struct Attention {
     float* total = nullptr;       // [queries]
     float* scratch = nullptr;     // attention_scratch() floats, best aligned to 64 bytes
 };
-inline constexpr int attention_queries = 128;     // the most of one call
+inline constexpr int attention_queries = 256;     // the most of one call
 inline constexpr int attention_few_queries = 16;  // up to these, attend_few() is faster
 inline constexpr int attention_part = 256;        // the most positions of attend_few()
 inline constexpr int attention_cells = 128;       // positions that attend_block() takes at once
