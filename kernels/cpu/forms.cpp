@@ -167,7 +167,7 @@ extern const CpuKernel prepare_bf16_pair{.name = "prepare.bf16_pair",
 extern const CpuKernel prepare_q16{.name = "prepare.q16_tiles",
                                    .claim = never,
                                    .bind = bind_q16,
-                                   .needs = Reduced::F16,
+                                   .needs = Reduced::Halves,
                                    .by_tokens = true};
 extern const CpuKernel prepare_dense{
     .name = "prepare.dense", .claim = never, .bind = bind_dense, .by_tokens = true};
@@ -250,9 +250,10 @@ TileForm tile_form_for(const Isa& isa, gguf::DType dtype, int64_t columns) {
 
 int64_t most_tile_bytes(gguf::DType dtype, int64_t columns) {
     int64_t block = form_block(dtype);
-    return std::max({bf16_tile_bytes(columns, bf16_parts(dtype)),
-                     dtype == gguf::DType::F16 ? q16_tile_bytes(columns) : 0,
-                     block > 0 ? q8_tile_bytes(columns) : f32_tile_bytes(columns)});
+    return std::max(
+        {bf16_tile_bytes(columns, bf16_parts(dtype)),
+         dtype == gguf::DType::F16 || dtype == gguf::DType::BF16 ? q16_tile_bytes(columns) : 0,
+         block > 0 ? q8_tile_bytes(columns) : f32_tile_bytes(columns)});
 }
 
 int bf16_parts(gguf::DType dtype) {

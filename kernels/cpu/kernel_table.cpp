@@ -6,11 +6,11 @@
 namespace tandem::kernels::cpu {
 
 namespace ops {
-extern const CpuKernel linear_units, linear_bf16, linear_q16, linear_packed, linear_batched,
-    linear_any, embed, pair, any_pair, glu, maps, pick, temper, rms_norm, l2_norm, rope, attend,
-    short_conv, delta_net, moe_ffn, expert_bias, router, select_rows, reference, prepare_q8_of_32,
-    prepare_q8_of_256, prepare_q8_of_32_tiles, prepare_q8_of_256_tiles, prepare_f32_tiles,
-    prepare_bf16, prepare_bf16_pair, prepare_q16, prepare_dense;
+extern const CpuKernel linear_units, linear_bf16, linear_q16, linear_q16_of_bf16, linear_packed,
+    linear_batched, linear_any, embed, pair, any_pair, glu, maps, pick, temper, rms_norm, l2_norm,
+    rope, attend, short_conv, delta_net, moe_ffn, expert_bias, router, select_rows, reference,
+    prepare_q8_of_32, prepare_q8_of_256, prepare_q8_of_32_tiles, prepare_q8_of_256_tiles,
+    prepare_f32_tiles, prepare_bf16, prepare_bf16_pair, prepare_q16, prepare_dense;
 }
 
 namespace {
@@ -19,6 +19,7 @@ constexpr const CpuKernel* table[] = {
     &ops::linear_units,
     &ops::linear_bf16,
     &ops::linear_q16,
+    &ops::linear_q16_of_bf16,
     &ops::linear_packed,
     &ops::linear_batched,
     &ops::linear_any,
@@ -75,9 +76,9 @@ std::vector<Kernel> claims_with(Reduced offered) {
 std::span<const CpuKernel* const> kernel_table() { return table; }
 
 std::span<const Kernel> claims(Reduced offered) {
-    static const std::vector<Kernel> of[] = {claims_with(Reduced::Nothing),
-                                             claims_with(Reduced::F16), claims_with(Reduced::Bf16),
-                                             claims_with(Reduced::AllTypes)};
+    static const std::vector<Kernel> of[] = {
+        claims_with(Reduced::Nothing), claims_with(Reduced::Halves), claims_with(Reduced::Bf16),
+        claims_with(Reduced::AllTypes)};
     return of[size_t(offered)];
 }
 

@@ -44,15 +44,16 @@ inline double bound_of(gguf::DType dtype) {
     return block == 1 ? 1e-11 : block == 256 ? 2e-4 : 1e-4;
 }
 
-// Of sets that multiply otherwise. BF16: activations are rounded to it. F16: both are rounded to
-// 16-bit integers, or activations to two numbers of bf16.
+// Of sets that multiply otherwise. Weights and activations are rounded to 16-bit integers; or of
+// BF16 activations to it, of F16 to two numbers of bf16.
 inline ReducedBound reduced_bound_of(gguf::DType dtype, double times = 1) {
     using gguf::DType;
     return [=](kernels::cpu::Reduced reduced) {
         using kernels::cpu::Reduced;
         double bound = 0;
-        if (dtype == DType::BF16 && reduced >= Reduced::Bf16) bound = 8e-6;
-        if (dtype == DType::F16 && reduced >= Reduced::F16)
+        if (dtype == DType::BF16 && reduced >= Reduced::Halves)
+            bound = reduced == Reduced::Halves ? 6e-9 : 8e-6;
+        if (dtype == DType::F16 && reduced >= Reduced::Halves)
             bound = reduced == Reduced::AllTypes ? 4e-11 : 6e-9;
         return times * bound;
     };
@@ -63,7 +64,7 @@ inline ReducedBound reduced_bound_of(gguf::DType dtype, double times = 1) {
 inline ReducedBound attention_bound_of(gguf::DType keys, gguf::DType values) {
     const bool floats = keys == gguf::DType::F32 && values == gguf::DType::F32;
     return [=](kernels::cpu::Reduced reduced) {
-        return reduced >= kernels::cpu::Reduced::F16 && !floats ? 4e-8 : 0;
+        return reduced >= kernels::cpu::Reduced::Halves && !floats ? 4e-8 : 0;
     };
 }
 

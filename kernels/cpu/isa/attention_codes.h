@@ -17,12 +17,6 @@
 
 namespace tandem::kernels::cpu::TANDEM_ISA {
 
-#if defined(__AVX512VNNI__) || defined(__AVXVNNI__)
-inline constexpr bool fast_pairs = true;
-#else
-inline constexpr bool fast_pairs = false;
-#endif
-
 // Caches of F32 are there for whom rounding bothers.
 inline bool in_codes(const CacheHead& cache) {
     return fast_pairs && gguf::DType(cache.type) != gguf::DType::F32 &&

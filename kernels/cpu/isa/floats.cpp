@@ -126,6 +126,17 @@ struct Floats {
     static F add_product(F sum, F row, F token) { return fma(row, token, sum); }
 };
 
+// In 16-bit integers, where that is the best there is.
+template <class Type>
+constexpr auto multiply_integers() -> void (*)(const Product&) {
+#if defined(__AMX_BF16__)
+    return nullptr;
+#else
+    if constexpr (fast_pairs) return multiply_panels<Q16Dots<Type>>;
+    return nullptr;
+#endif
+}
+
 #if defined(__AVX512BF16__) && !defined(__AMX_BF16__)
 // A word is a pair; the last column may be alone.
 struct Pairs {
@@ -139,15 +150,10 @@ struct Pairs {
     }
     static F add_product(F sum, F row, F token) { return dot_pairs(sum, row, token); }
 };
-constexpr auto* multiply_pairs = multiply_panels<WordDots<Pairs>>;
+constexpr Matrix many_of_bf16{.multiply_bf16 = multiply_panels<WordDots<Pairs>>};
 #else
-constexpr auto* multiply_pairs = multiply_units<Brain, 1>;
-#endif
-
-#if (defined(__AVX512VNNI__) || defined(__AVXVNNI__)) && !defined(__AMX_BF16__)
-constexpr auto* multiply_integers = multiply_panels<Q16Dots>;
-#else
-constexpr void (*multiply_integers)(const Product&) = nullptr;
+constexpr Matrix many_of_bf16{.multiply_bf16 = multiply_units<Brain, 1>,
+                              .multiply_q16 = multiply_integers<Brain>()};
 #endif
 
 template <class Type>
@@ -157,7 +163,8 @@ constexpr auto* multiply_float_tiles = multiply_panels<WordDots<Floats<Type>>>;
 
 extern const Matrix f32{0, multiply_floats<Single>, multiply_float_tiles<Single>};
 extern const Matrix f16{0, multiply_floats<Half>, multiply_float_tiles<Half>,
-                        multiply_units<Half, 2>, multiply_integers};
-extern const Matrix bf16{0, multiply_floats<Brain>, multiply_float_tiles<Brain>, multiply_pairs};
+                        multiply_units<Half, 2>, multiply_integers<Half>()};
+extern const Matrix bf16{0, multiply_floats<Brain>, multiply_float_tiles<Brain>,
+                         many_of_bf16.multiply_bf16, many_of_bf16.multiply_q16};
 
 }  // namespace tandem::kernels::cpu::TANDEM_ISA

@@ -68,10 +68,8 @@ constexpr Reduced reduced =
     Reduced::AllTypes;
 #elif defined(__AVX512BF16__)
     Reduced::Bf16;
-#elif defined(__AVX512VNNI__) || defined(__AVXVNNI__)
-    Reduced::F16;
 #else
-    Reduced::Nothing;
+    fast_pairs ? Reduced::Halves : Reduced::Nothing;
 #endif
 
 }  // namespace

@@ -1,7 +1,7 @@
-// Products of F16 with many tokens by dot products of pairs of 16-bit integers, twice as fast as
-// floats. Blocks of 32 weights and of 32 columns of a token have a scale; rounding to their codes
-// takes less from a block than rounding to F16 would. Where a cut divides a block of columns, its
-// parts round otherwise than the whole, by as little.
+// Products of F16 and BF16 with many tokens by dot products of pairs of 16-bit integers, twice as
+// fast as floats. Blocks of 32 weights and of 32 columns of a token have a scale; rounding to their
+// codes takes less from a block than rounding to F16 would. Where a cut divides a block of columns,
+// its parts round otherwise than the whole, by as little.
 //
 //     panel     pairs of codes [columns / 2][lanes][2], scales [columns / 32][lanes]
 //     tokens    Q16Tiles
@@ -12,6 +12,8 @@
 
 namespace tandem::kernels::cpu::TANDEM_ISA {
 
+// Type::get(at) loads `lanes` weights.
+template <class Type>
 struct Q16Dots {
     using Tile = Q16Tile;
     static constexpr int64_t columns = q16_columns, token_bytes = 2;
@@ -25,10 +27,10 @@ struct Q16Dots {
     };
 
     static void unpack(const uint8_t* weights, int64_t width, Panel& panel) {
-        auto load = [&](int64_t column) { return load_f16(weights + column * bytes * lanes); };
-        if (width == columns) return encode(columns, load, panel);
+        auto get = [&](int64_t column) { return Type::get(weights + column * bytes * lanes); };
+        if (width == columns) return encode(columns, get, panel);
         encode(
-            width, [&](int64_t column) { return column < width ? load(column) : zero(); }, panel);
+            width, [&](int64_t column) { return column < width ? get(column) : zero(); }, panel);
     }
 
     // All scales come first: a root and a quotient take long, but need not wait for one another.

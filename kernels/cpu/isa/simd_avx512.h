@@ -86,6 +86,14 @@ inline I select_less(I a, I b, I yes, I no) {
 // sum + the products of a lane's 4 unsigned bytes with 4 signed ones.
 inline I dot(I sum, I codes, I quad) { return _mm512_dpbusd_epi32(sum, codes, quad); }
 inline I dot_signed(I sum, I biased, I quad) { return dot(sum, biased, quad); }
+// Whether dots are slower than sums of their products in the halves of lanes, which have 16 bits:
+// dot_halves() adds two products to each, of codes below 128.
+inline constexpr bool sums_in_halves = false;
+inline I dot_halves(I sums, I codes, I quad) {
+    return _mm512_add_epi16(sums, _mm512_maddubs_epi16(codes, quad));
+}
+// Whether dot_pairs() takes less time than two fma().
+inline constexpr bool fast_pairs = true;
 // sum + the products of a lane's 2 signed halves.
 inline I dot_pairs(I sum, I a, I b) { return _mm512_dpwssd_epi32(sum, a, b); }
 // Signed bytes as dot_signed() wants them.

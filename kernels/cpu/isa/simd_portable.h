@@ -145,6 +145,19 @@ inline I dot(I sum, I codes, I quad) {
         return uint32_t(total);
     });
 }
+inline constexpr bool sums_in_halves = false;
+inline I dot_halves(I sums, I codes, I quad) {
+    return each_lane<I>([&](int i) {
+        uint32_t halves = 0;
+        for (int half = 0; half < 32; half += 16) {
+            uint32_t total = sums.lane[i] >> half;
+            for (int s = half; s < half + 16; s += 8)
+                total += uint32_t(int(codes.lane[i] >> s & 0xff) * int8_t(quad.lane[i] >> s));
+            halves |= (total & 0xffff) << half;
+        }
+        return halves;
+    });
+}
 inline I dot_signed(I sum, I codes, I quad) {
     return each_lane<I>([&](int i) {
         int32_t total = int32_t(sum.lane[i]);
@@ -153,6 +166,7 @@ inline I dot_signed(I sum, I codes, I quad) {
         return uint32_t(total);
     });
 }
+inline constexpr bool fast_pairs = false;
 inline I dot_pairs(I sum, I a, I b) {
     return each_lane<I>([&](int i) {
         int32_t total = int32_t(sum.lane[i]);

@@ -287,7 +287,12 @@ extern const CpuKernel linear_q16{.name = "linear.q16",
                                   .claim = claim_type<gguf::DType::F16>,
                                   .bind = bind_reduced,
                                   .form = form_q16,
-                                  .needs = Reduced::F16};
+                                  .needs = Reduced::Halves};
+extern const CpuKernel linear_q16_of_bf16{.name = "linear.q16",
+                                          .claim = claim_type<gguf::DType::BF16>,
+                                          .bind = bind_reduced,
+                                          .form = form_q16,
+                                          .needs = Reduced::Halves};
 extern const CpuKernel linear_packed{
     .name = "linear.packed", .claim = claim_packed, .bind = bind_packed, .form = form_packed};
 extern const CpuKernel linear_any{.name = "linear.any", .claim = claim_any, .bind = bind_any};
