@@ -6,8 +6,8 @@
 #include <random>
 
 #include "gguf/half.h"
-#include "kernels/cpu/packing.h"
 #include "kernels/cpu_case.h"
+#include "kernels/cpu_product.h"
 
 namespace tandem {
 namespace {
@@ -119,40 +119,7 @@ struct Weights {
 
     // y [tokens][rows]
     std::vector<float> times(const Isa& isa, const std::vector<std::vector<float>>& tokens) const {
-        const int64_t group_bytes = kernels::cpu::group_bytes(DType::Q8_0, isa.lanes, columns);
-        const int64_t groups = rows / isa.lanes;
-        std::vector<std::byte> packed(size_t(groups * group_bytes));
-        for (int64_t group = 0; group < groups; ++group) {
-            std::vector<const std::byte*> of_group;
-            for (int lane = 0; lane < isa.lanes; ++lane)
-                of_group.push_back(bytes[size_t(group * isa.lanes + lane)].data());
-            kernels::cpu::pack_group(DType::Q8_0, isa.lanes, columns, of_group.data(),
-                                     &packed[size_t(group * group_bytes)]);
-        }
-        struct alignas(64) Line {
-            uint8_t bytes[64];
-        };
-        const int64_t count = std::ssize(tokens), stride = kernels::cpu::q8_tile_bytes(columns);
-        std::vector<Line> x(size_t(kernels::cpu::tiles_of(count) * stride / 64)),
-            scratch(size_t(kernels::cpu::product_scratch / 64));
-        auto* tiles = reinterpret_cast<uint8_t*>(x.data());
-        for (int64_t token = 0; token < kernels::cpu::tiles_of(count) * 16; ++token)
-            isa.place(token < count ? tokens[size_t(token)].data() : nullptr, columns, 32,
-                      tiles + token / 16 * stride, int(token % 16));
-        std::vector<float> y(size_t(count * rows));
-        isa.matrix(int(DType::Q8_0))
-            ->multiply_tiles({.matrix = reinterpret_cast<const uint8_t*>(packed.data()),
-                              .rows = rows,
-                              .columns = columns,
-                              .first_group = 0,
-                              .last_group = groups,
-                              .x = tiles,
-                              .x_stride = stride,
-                              .tokens = count,
-                              .y = y.data(),
-                              .y_stride = rows,
-                              .scratch = reinterpret_cast<uint8_t*>(scratch.data())});
-        return y;
+        return test::product_of(isa, DType::Q8_0, bytes, tokens);
     }
 };
 

@@ -29,7 +29,7 @@ namespace {
 
 struct Q4_0 {
     using Scales = Scale;
-    static constexpr int block = 32, bytes = 18, zero = 8;
+    static constexpr int block = 32, bytes = 18, zero = 8, levels = 16;
     static constexpr bool is_signed = false;
     template <typename Visit>
     [[gnu::always_inline]] static void groups(const uint8_t* p, Visit visit) {
@@ -41,7 +41,7 @@ struct Q4_0 {
 
 struct Q4_1 {
     using Scales = ScaleMin;
-    static constexpr int block = 32, bytes = 20, zero = 0;
+    static constexpr int block = 32, bytes = 20, zero = 0, levels = 16;
     static constexpr bool is_signed = false;
     template <typename Visit>
     [[gnu::always_inline]] static void groups(const uint8_t* p, Visit visit) {
@@ -53,7 +53,7 @@ struct Q4_1 {
 
 struct Q5_0 {
     using Scales = Scale;
-    static constexpr int block = 32, bytes = 22, zero = 16;
+    static constexpr int block = 32, bytes = 22, zero = 16, levels = 32;
     static constexpr bool is_signed = false;
     template <typename Visit>
     [[gnu::always_inline]] static void groups(const uint8_t* p, Visit visit) {
@@ -66,7 +66,7 @@ struct Q5_0 {
 
 struct Q5_1 {
     using Scales = ScaleMin;
-    static constexpr int block = 32, bytes = 24, zero = 0;
+    static constexpr int block = 32, bytes = 24, zero = 0, levels = 32;
     static constexpr bool is_signed = false;
     template <typename Visit>
     [[gnu::always_inline]] static void groups(const uint8_t* p, Visit visit) {
@@ -105,7 +105,7 @@ struct IQ4_NL {
 
 struct MXFP4 {
     using Scales = Scale;
-    static constexpr int block = 32, bytes = 17, zero = 12;
+    static constexpr int block = 32, bytes = 17, zero = 12, levels = 25;
     static constexpr bool is_signed = false;
     template <typename Visit>
     [[gnu::always_inline]] static void groups(const uint8_t* p, Visit visit) {

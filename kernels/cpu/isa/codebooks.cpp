@@ -160,7 +160,7 @@ struct IQ3_S {
 
 // Of IQ1_*: points of -1, 0 and 1, moved up or down by 1/8. Codes are eight times that, plus 9.
 struct Shifted {
-    static constexpr int zero = 9;
+    static constexpr int zero = 9, levels = 19;
     static constexpr bool is_signed = false;
 
     // `up`: 2 where a point is moved up, 0 where down.

@@ -22,16 +22,20 @@ constexpr int chains = 12, length = 4;
 int64_t integer_products() { return int64_t(chains) * length * lanes * 4; }
 
 float integer_work(int64_t rounds) {
-    I sums[chains];
-    for (int k = 0; k < chains; ++k) sums[k] = splat(k);
-    int32_t factors = 0x04030201;
+    I sums[chains], others[chains];
+    for (int k = 0; k < chains; ++k) sums[k] = splat(k), others[k] = splat(0x04030201);
+    const I* factors = others;
     for (int64_t round = 0; round < rounds; ++round) {
-        asm volatile("" : "+r"(factors));  // keeps the compiler from folding the rounds
-        I codes = splat_bytes(3), other = splat(factors);
+        const I codes = splat_bytes(3);
 #pragma GCC unroll 4
-        for (int i = 0; i < length; ++i)
+        for (int i = 0; i < length; ++i) {
+            // Keeps the compiler from folding the rounds, and from making a product once for all.
+            asm volatile("" : "+r"(factors));
 #pragma GCC unroll 12
-            for (int k = 0; k < chains; ++k) sums[k] = dot(sums[k], codes, other);
+            for (int k = 0; k < chains; ++k)
+                sums[k] = sums_in_halves ? dot_halves(sums[k], codes, factors[k])
+                                         : dot(sums[k], codes, factors[0]);
+        }
     }
     I total = sums[0];
     for (int k = 1; k < chains; ++k) total = add(total, sums[k]);

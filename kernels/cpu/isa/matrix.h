@@ -13,7 +13,7 @@
 //     block       elements of a block, and of the activation's blocks (32 or 256)
 //     bytes       of a packed block of one row
 //     zero        what a code of 0.0 is; 0 for types with a minimum of their own
-//     levels      codes are below this; of types with whole scales
+//     levels      codes are below this; of types that are not signed
 //     is_signed   codes went through biased()
 //     Scales      of each group: how results become values
 //     groups(p, visit)   calls visit(group, codes[8], Scales) for each 32 elements of a block
@@ -55,6 +55,20 @@ struct WholeScales {
     F min(int h) const { return mul(min_unit, to_float(mins[h])); }
 };
 
+// Quads of unsigned codes that dot_halves() may add up: each adds two products with a token's
+// codes, of which none is larger than 127, to a half. 0: sums of whole lanes are as fast, or codes
+// signed.
+template <class Type>
+constexpr int quads_in_halves() {
+    if constexpr (!sums_in_halves || Type::is_signed) {
+        return 0;
+    } else {
+        constexpr int most = (1 << 15) - 1, of_quad = 2 * 127 * (Type::levels - 1);
+        static_assert(2 * of_quad <= most);
+        return 8 * of_quad <= most ? 8 : 4 * of_quad <= most ? 4 : 2;
+    }
+}
+
 // Asks for as much as 32 elements of all rows take.
 template <class Type>
 [[gnu::always_inline]] inline void prefetch_group(const uint8_t* block, int g) {
@@ -68,6 +82,17 @@ template <class Type>
 template <class Type, int count, int T>
 [[gnu::always_inline]] inline void dot_quads(const I (&codes)[8], int first,
                                              const int8_t* const (&a)[T], I (&sums)[T]) {
+    if constexpr (constexpr int most = quads_in_halves<Type>(); most > 0) {
+        constexpr int some = most < count ? most : count;
+        for (int begin = first; begin < first + count; begin += some)
+            for (int t = 0; t < T; ++t) {
+                I halves = splat(0);
+                for (int j = begin; j < begin + some; ++j)
+                    halves = dot_halves(halves, codes[j], splat_quad(a[t] + 4 * j));
+                sums[t] = dot_pairs(sums[t], halves, splat(0x00010001));
+            }
+        return;
+    }
     constexpr int chains = T >= count ? 1 : T > 2 || count == 4 ? 2 : 4;
     I chain[T][chains];
     for (int t = 0; t < T; ++t)

@@ -8,8 +8,9 @@
 //     results    f32 [groups][16 tokens][lanes]
 //
 // Whole scales are i16 in the lower halves of their lanes where sums of products have 16 bits, too,
-// else floats; whole minima lie in pairs, i16 [columns / 64][lanes][2], or [columns /
-// 32][lanes][2]. Their units are those of the row's 256 columns.
+// or in both halves where these have sums of their own; else floats. Whole minima lie in pairs, i16
+// [columns / 64][lanes][2], or [columns / 32][lanes][2]. Their units are those of the row's 256
+// columns.
 #pragma once
 
 #include "kernels/cpu/isa/matrix.h"
@@ -31,11 +32,17 @@ struct PanelTraits {
     using Scales = typename Type::Scales;
     static constexpr int sums = int(panel_columns) / 32 * Scales::count;  // scales of a row
     static constexpr int zero = Type::zero + (Type::is_signed ? signed_bias : 0);
+    static constexpr bool in_halves = quads_in_halves<Type>() > 0;
+    // Codes of sums in halves are counted from 0; what that adds is taken off as a minimum.
+    static constexpr bool zero_as_min = Scales::whole && in_halves && zero != 0;
+    static constexpr bool whole_mins = Scales::whole && (Scales::has_min || zero_as_min);
 
     // Whether sums of products with whole scales have 16 bits, so that the scales may be integers.
     static constexpr bool in_16_bits() {
         if constexpr (!Scales::whole) {
             return false;
+        } else if constexpr (in_halves) {
+            return true;
         } else {
             constexpr int most = most_magnitude * 2 / Scales::count;
             constexpr int above = Type::levels - 1 - zero, farthest = zero > above ? zero : above;
@@ -44,11 +51,31 @@ struct PanelTraits {
     }
 };
 
-// Stores numbers of 16 bits, two in a lane.
+// Two numbers of 16 bits in a lane.
+inline I pair_of(I first, I second) {
+    return bit_or(bit_and(first, splat(0xffff)), shift_left(second, 16));
+}
 inline void store_pairs(const I* numbers, int count, uint8_t* to) {
     for (int n = 0; n < count; n += 2)
-        store(to + n / 2 * 4 * lanes,
-              bit_or(bit_and(numbers[n], splat(0xffff)), shift_left(numbers[n + 1], 16)));
+        store(to + n / 2 * 4 * lanes, pair_of(numbers[n], numbers[n + 1]));
+}
+
+// A whole scale as products read it.
+template <class Type>
+inline I panel_scale(I scale) {
+    using T = PanelTraits<Type>;
+    if constexpr (T::in_halves) return pair_of(scale, scale);
+    return T::in_16_bits() ? bit_and(scale, splat(0xffff)) : as_int(to_float(scale));
+}
+// A whole minimum; in units of scales where it is that of zero.
+template <class Type>
+inline I panel_min(const typename Type::Scales& s, int h) {
+    if constexpr (PanelTraits<Type>::zero_as_min) {
+        static_assert((Type::zero & (Type::zero - 1)) == 0);
+        return minus(shift_left(s.scales[h], __builtin_ctz(Type::zero)));
+    } else {
+        return s.mins[h];
+    }
 }
 
 // The products of a row's scale of 32 columns with a token's of each number of steps below a power
@@ -87,10 +114,8 @@ inline void unpack_group(const uint8_t* weights, int64_t columns, Panel& panel) 
             for (int h = 0; h < S::count; ++h) {
                 const int64_t n = S::count * at + h;
                 if constexpr (S::whole) {
-                    store(panel.scales + n * 4 * lanes, T::in_16_bits()
-                                                            ? bit_and(s.scales[h], splat(0xffff))
-                                                            : as_int(to_float(s.scales[h])));
-                    if constexpr (S::has_min) mins[n] = s.mins[h];
+                    store(panel.scales + n * 4 * lanes, panel_scale<Type>(s.scales[h]));
+                    if constexpr (T::whole_mins) mins[n] = panel_min<Type>(s, h);
                 } else {
                     if constexpr (Type::block == 32) {
                         store_steps(s.scale(h), panel.scales + n * scale_steps * 4 * lanes);
@@ -106,7 +131,7 @@ inline void unpack_group(const uint8_t* weights, int64_t columns, Panel& panel) 
                 store(panel.min_units, s.min_unit);
             }
         });
-        if constexpr (S::whole && S::has_min) store_pairs(mins, T::sums, panel.mins);
+        if constexpr (T::whole_mins) store_pairs(mins, T::sums, panel.mins);
     }
     if constexpr (Type::block == 32) spread_nan(finite, panel);
 }

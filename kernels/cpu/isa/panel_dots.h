@@ -4,7 +4,8 @@
 // registers, so that nothing is stored while the columns of a panel pass.
 //
 // Where scales are whole numbers and sums small, one instruction adds a sum's product with its
-// scale to an integer; else the sum becomes a float on the way.
+// scale to an integer; else the sum becomes a float on the way. Without instructions for dot
+// products, sums of a few quads stay in the halves of their lanes until then.
 #pragma once
 
 #include "kernels/cpu/isa/panel.h"
@@ -31,6 +32,30 @@ template <class Type>
             to[g][t] =
                 dot_pairs(to[g][t], load(panels[g].mins + n / 2 * 4 * lanes), splat_quad(sums));
         });
+}
+
+// Adds the dot products of some quads to sums; those in halves of lanes times a number of each
+// group of rows, factor(g), in both halves.
+template <class Type, int quads, typename Factor>
+[[gnu::always_inline]] inline void add_dots(const uint8_t* rows, const int8_t* x, Factor factor,
+                                            I (&sums)[panel_groups][panel_tokens]) {
+    if constexpr (PanelTraits<Type>::in_halves) {
+        constexpr int most = quads_in_halves<Type>(), some = most < quads ? most : quads;
+#pragma GCC unroll 4
+        for (int j = 0; j < quads; j += some) {
+            I halves[panel_groups][panel_tokens];
+            each_result<panel_tokens>([&](int g, int t) { halves[g][t] = splat(0); });
+            multiply_words<some, sizeof(Panel)>(
+                rows + j * 4 * lanes, x + 4 * j, halves,
+                [](I sum, I row, I quad) { return dot_halves(sum, row, quad); });
+            each_result<panel_tokens>(
+                [&](int g, int t) { sums[g][t] = dot_pairs(sums[g][t], halves[g][t], factor(g)); });
+        }
+    } else {
+        multiply_words<quads, sizeof(Panel)>(rows, x, sums, [](I sum, I row, I quad) {
+            return Type::is_signed ? dot_signed(sum, row, quad) : dot(sum, row, quad);
+        });
+    }
 }
 
 // Asks for what products read of some tokens, from `first` on.
@@ -101,15 +126,20 @@ inline void multiply_some(const Panel (&panels)[panel_groups], const Q8Tile& x,
     for (int64_t n = 0; n < columns / 32 * S::count; ++n) {
         const int64_t column = n * 4 * quads;
         if (n % S::count == 0) ahead.ask();
+        const uint8_t* codes = opaque(panels[0].codes + n * quads * 4 * lanes);
+        const int8_t* tokens = opaque(x.codes[column / 64][first] + column % 64);
+        if constexpr (S::whole && T::in_halves) {
+            add_dots<Type, quads>(
+                codes, tokens, [&](int g) { return load(panels[g].scales + n * 4 * lanes); },
+                whole);
+            continue;
+        }
         const int32_t* begins = opaque(offsets + first * T::sums + n);
         I sums[panel_groups][panel_tokens];
         each_result<panel_tokens>(
             [&](int g, int t) { sums[g][t] = splat(T::zero ? begins[t * T::sums] : 0); });
-        multiply_words<quads, sizeof(Panel)>(
-            opaque(panels[0].codes + n * quads * 4 * lanes),
-            opaque(x.codes[column / 64][first] + column % 64), sums, [](I sum, I row, I quad) {
-                return Type::is_signed ? dot_signed(sum, row, quad) : dot(sum, row, quad);
-            });
+        add_dots<Type, quads>(
+            codes, tokens, [](int) { return splat(0x00010001); }, sums);
         if constexpr (Type::block == 32)
             add_blocks<Type>(panels, x, first, n, sums, totals);
         else
@@ -121,6 +151,7 @@ inline void multiply_some(const Panel (&panels)[panel_groups], const Q8Tile& x,
                     totals[g][t] = fma(to_float(sums[g][t]), scale, totals[g][t]);
             });
     }
+    if constexpr (T::zero_as_min) add_mins<Type>(panels, x, first, whole);
     if constexpr (S::whole)
         each_result<panel_tokens>([&](int g, int t) {
             const F sum = integers ? to_float(whole[g][t]) : totals[g][t];
@@ -146,7 +177,7 @@ inline void multiply_tile(const Panel (&panels)[panel_groups], const Q8Tile& x, 
                           Ahead& ahead, int64_t columns, int64_t tokens, float* y) {
     using T = PanelTraits<Type>;
     alignas(64) int32_t offsets[tile_tokens * T::sums];
-    if constexpr (T::zero != 0)
+    if constexpr (T::zero != 0 && !T::zero_as_min)
         for (int t = 0; t < tile_tokens; ++t)
             for (int n = 0; n < T::sums; ++n)
                 offsets[t * T::sums + n] = -T::zero * sums_of<Type>(x, t)[n];

@@ -1,0 +1,63 @@
+// Products of packed rows with tokens by the kernels of one instruction set, without a device.
+#pragma once
+
+#include <vector>
+
+#include "kernels/cpu/forms.h"
+#include "kernels/cpu/isa.h"
+#include "kernels/cpu/packing.h"
+
+namespace tandem::test {
+
+// y [tokens][rows]. Rows have the bytes of their type, and are whole groups; `tiles`: tokens are
+// read from tiles, else from rows.
+inline std::vector<float> product_of(const kernels::cpu::Isa& isa, gguf::DType dtype,
+                                     const std::vector<std::vector<std::byte>>& rows,
+                                     const std::vector<std::vector<float>>& tokens,
+                                     bool tiles = true) {
+    namespace cpu = kernels::cpu;
+    const int64_t columns = std::ssize(tokens[0]), count = std::ssize(tokens);
+    const int64_t group_bytes = cpu::group_bytes(dtype, isa.lanes, columns);
+    const int64_t groups = std::ssize(rows) / isa.lanes;
+    std::vector<std::byte> packed(size_t(groups * group_bytes));
+    for (int64_t group = 0; group < groups; ++group) {
+        std::vector<const std::byte*> of_group;
+        for (int lane = 0; lane < isa.lanes; ++lane)
+            of_group.push_back(rows[size_t(group * isa.lanes + lane)].data());
+        cpu::pack_group(dtype, isa.lanes, columns, of_group.data(),
+                        &packed[size_t(group * group_bytes)]);
+    }
+    struct alignas(64) Line {
+        uint8_t bytes[64];
+    };
+    const cpu::Matrix& matrix = *isa.matrix(int(dtype));
+    const int64_t stride =
+        tiles ? cpu::q8_tile_bytes(columns) : cpu::q8_row(columns, matrix.block).bytes;
+    const int64_t places = tiles ? cpu::tiles_of(count) * cpu::tile_tokens : count;
+    std::vector<Line> x(size_t(places * stride / 64)), scratch(size_t(cpu::product_scratch / 64));
+    auto* to = reinterpret_cast<uint8_t*>(x.data());
+    for (int64_t token = 0; token < places; ++token) {
+        const float* row = token < count ? tokens[size_t(token)].data() : nullptr;
+        if (tiles)
+            isa.place(row, columns, matrix.block, to + token / cpu::tile_tokens * stride,
+                      int(token % cpu::tile_tokens));
+        else
+            isa.quantize(row, columns, matrix.block, to + token * stride);
+    }
+    std::vector<float> y(size_t(count) * rows.size());
+    auto* multiply = tiles ? matrix.multiply_tiles : matrix.multiply_rows;
+    multiply({.matrix = reinterpret_cast<const uint8_t*>(packed.data()),
+              .rows = std::ssize(rows),
+              .columns = columns,
+              .first_group = 0,
+              .last_group = groups,
+              .x = to,
+              .x_stride = stride,
+              .tokens = count,
+              .y = y.data(),
+              .y_stride = std::ssize(rows),
+              .scratch = reinterpret_cast<uint8_t*>(scratch.data())});
+    return y;
+}
+
+}  // namespace tandem::test

@@ -1,0 +1,97 @@
+// Sums of products are integers of 16 bits in places: codes of rows and tokens as large as they can
+// be, with signs that let sums of whole lanes, of their halves and of single columns grow.
+#include <cmath>
+#include <cstring>
+#include <random>
+
+#include "gguf/half.h"
+#include "kernels/cpu_case.h"
+#include "kernels/cpu_product.h"
+
+namespace tandem {
+namespace {
+
+using gguf::DType;
+
+struct Case {
+    DType dtype;
+    std::vector<size_t> halves;  // where a block has numbers of F16
+};
+
+const Case cases[] = {
+    {DType::Q4_0, {0}},   {DType::Q4_1, {0, 2}}, {DType::Q5_0, {0}},    {DType::Q5_1, {0, 2}},
+    {DType::Q8_0, {0}},   {DType::IQ4_NL, {0}},  {DType::MXFP4, {}},    {DType::Q2_K, {80, 82}},
+    {DType::Q3_K, {108}}, {DType::Q4_K, {0, 2}}, {DType::Q5_K, {0, 2}}, {DType::Q6_K, {208}},
+    {DType::IQ4_XS, {0}}, {DType::IQ1_S, {0}},   {DType::IQ2_XXS, {0}}, {DType::IQ2_XS, {0}},
+    {DType::IQ2_S, {0}},  {DType::IQ3_XXS, {0}}, {DType::IQ3_S, {0}},
+};
+
+constexpr int64_t columns = 512, rows = 16;
+
+// Rows of the same bits, all, none or some of them, and scales of one.
+std::vector<std::vector<std::byte>> extreme_rows(const Case& of) {
+    const auto traits = gguf::traits(of.dtype);
+    const uint8_t fills[] = {0xff, 0x00, 0x77, 0x88, 0x7f, 0x80, 0xf0, 0x0f};
+    std::vector<std::vector<std::byte>> all;
+    std::mt19937 random(2);
+    for (int64_t row = 0; row < rows; ++row) {
+        std::vector<std::byte> bytes(size_t(gguf::row_bytes(of.dtype, columns)));
+        for (std::byte& byte : bytes)
+            byte = std::byte(row < std::ssize(fills) ? fills[row] : uint8_t(random()));
+        const uint16_t one = gguf::f32_to_f16(1);
+        for (size_t block = 0; block < bytes.size(); block += size_t(traits.block_bytes)) {
+            for (size_t at : of.halves) std::memcpy(&bytes[block + at], &one, 2);
+            if (of.dtype == DType::MXFP4) bytes[block] = std::byte(127);
+        }
+        all.push_back(bytes);
+    }
+    return all;
+}
+
+// Magnitudes of one; and one column of each 8 or 16 alone, as codes of many alike are smaller.
+std::vector<std::vector<float>> extreme_tokens() {
+    std::vector<std::vector<float>> tokens;
+    for (int64_t period : {0, 1, 2, 4, 8, 16, 32}) {
+        std::vector<float> x;
+        for (int64_t k = 0; k < columns; ++k)
+            x.push_back(period > 0 && k / period % 2 ? -1.0f : 1.0f);
+        tokens.push_back(x);
+        for (float& value : x) value = -value;
+        tokens.push_back(x);
+    }
+    for (size_t apart : {8, 16}) {
+        tokens.push_back(std::vector<float>(columns, 0.0f));
+        for (size_t k = 0; k < columns; k += apart) tokens.back()[k] = 1;
+    }
+    return tokens;
+}
+
+TEST(CpuSums, OfTheLargestCodesFit) {
+    const auto tokens = extreme_tokens();
+    for (const test::Machine& machine : test::machines())
+        for (const Case& of : cases)
+            for (bool tiles : {true, false}) {
+                const auto bytes = extreme_rows(of);
+                const std::vector<float> y =
+                    test::product_of(kernels::cpu::find_variant(machine.variant)->isa(), of.dtype,
+                                     bytes, tokens, tiles);
+                for (size_t row = 0; row < bytes.size(); ++row) {
+                    std::vector<float> weights(columns);
+                    gguf::decode_row(of.dtype, bytes[row].data(), weights);
+                    for (size_t token = 0; token < tokens.size(); ++token) {
+                        double expected = 0, all = 0;
+                        for (size_t k = 0; k < weights.size(); ++k) {
+                            expected += double(weights[k]) * tokens[token][k];
+                            all += std::abs(double(weights[k]) * tokens[token][k]);
+                        }
+                        // Codes of a token are within half a step of 127 or, of many alike, of 63.
+                        EXPECT_NEAR(y[token * bytes.size() + row], expected, all * 0.01 + 1e-4)
+                            << machine.variant << " " << gguf::name(of.dtype) << " row " << row
+                            << " token " << token << (tiles ? " in tiles" : " in rows");
+                    }
+                }
+            }
+}
+
+}  // namespace
+}  // namespace tandem
