@@ -210,9 +210,9 @@ struct Convolution {
 // Puts a row in place `token` of a bf16 tile; null: zeros.
 using PlaceBf16 = void(const float* row, int64_t columns, int parts, uint8_t* tile, int token);
 
-// What a set multiplies in prompts otherwise than in int8 and f32: nothing; F16, BF16, and attention
-// with caches other than F32, in 16-bit integers (AVX2 and all above); BF16 in bf16 instead
-// (AVX512-BF16); or all types but F32 in bf16, F16 in two such numbers (AMX-BF16).
+// What a set multiplies in prompts otherwise than in int8 and f32: nothing; F16, BF16, and
+// attention with caches other than F32, in 16-bit integers (AVX2 and all above); BF16 in bf16
+// instead (AVX512-BF16); or all types but F32 in bf16, F16 in two such numbers (AMX-BF16).
 enum class Reduced { Nothing, Halves, Bf16, AllTypes };
 
 // One number to one number. Where an array is cut changes no bit. What is no number stays none.
