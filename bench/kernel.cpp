@@ -1,5 +1,5 @@
-// The matrix kernels of one core: bytes of weights per second for one token, multiply-adds per
-// second for many. `build/bench/bench_kernel --benchmark_filter=Q4_0`
+// The matrix kernels of one core: bytes of weights per second for one token and for four,
+// multiply-adds per second for many. `build/bench/bench_kernel --benchmark_filter=Q4_0`
 #include <benchmark/benchmark.h>
 
 #include <random>
@@ -46,7 +46,7 @@ void run(benchmark::State& state, const kernels::cpu::Isa& isa, DType dtype, int
 
     const kernels::cpu::Matrix& kernel = *isa.matrix(int(dtype));
     const kernels::cpu::TileForm form = kernels::cpu::tile_form_for(isa, dtype, columns);
-    const bool tiles = tokens > 1;
+    const bool tiles = tokens > kernels::cpu::most_tokens_in_rows;
     const int64_t block = kernel.block;
     int64_t stride = tiles   ? form.bytes()
                      : block ? kernels::cpu::q8_row(columns, block).bytes
@@ -115,6 +115,9 @@ int add_all() {
             benchmark::RegisterBenchmark(
                 (prefix + type + "/decode").c_str(),
                 [&isa, dtype](auto& state) { run(state, isa, dtype, 65536, 1); });
+            benchmark::RegisterBenchmark(
+                (prefix + type + "/step").c_str(),
+                [&isa, dtype](auto& state) { run(state, isa, dtype, 65536, 4); });
             benchmark::RegisterBenchmark(
                 (prefix + type + "/prefill").c_str(),
                 [&isa, dtype](auto& state) { run(state, isa, dtype, 2048, 512); });
