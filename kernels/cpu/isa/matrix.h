@@ -84,13 +84,14 @@ template <class Type, int count, int T>
                                              const int8_t* const (&a)[T], I (&sums)[T]) {
     if constexpr (constexpr int most = quads_in_halves<Type>(); most > 0) {
         constexpr int some = most < count ? most : count;
-        for (int begin = first; begin < first + count; begin += some)
-            for (int t = 0; t < T; ++t) {
-                I halves = splat(0);
-                for (int j = begin; j < begin + some; ++j)
-                    halves = dot_halves(halves, codes[j], splat_quad(a[t] + 4 * j));
-                sums[t] = dot_pairs(sums[t], halves, splat(0x00010001));
-            }
+        for (int begin = first; begin < first + count; begin += some) {
+            I halves[T];
+            for (int t = 0; t < T; ++t) halves[t] = splat(0);
+            for (int j = begin; j < begin + some; ++j)
+                for (int t = 0; t < T; ++t)
+                    halves[t] = dot_halves(halves[t], codes[j], splat_quad(a[t] + 4 * j));
+            for (int t = 0; t < T; ++t) sums[t] = dot_pairs(sums[t], halves[t], splat(0x00010001));
+        }
         return;
     }
     constexpr int chains = T >= count ? 1 : T > 2 || count == 4 ? 2 : 4;
@@ -107,6 +108,16 @@ template <class Type, int count, int T>
         sums[t] = chain[t][0];
         for (int c = 1; c < chains; ++c) sums[t] = add(sums[t], chain[t][c]);
     }
+}
+
+// An i32 of 16 bits times a factor.
+template <int factor>
+[[gnu::always_inline]] inline I times_small(const uint8_t* number) {
+    if constexpr (sums_in_halves) {
+        const I both = splat_quad(reinterpret_cast<const int8_t*>(number));
+        return dot_pairs(splat(0), both, splat(factor & 0xffff));
+    }
+    return splat(factor * *reinterpret_cast<const int32_t*>(number));
 }
 
 // A few tokens: one packed group of rows, T tokens, codes unpacked in registers.
@@ -126,9 +137,6 @@ inline void tile(const uint8_t* weights, int64_t columns, const uint8_t* const (
             prefetch_group<Type>(p, g);
             const int8_t* a[T];
             for (int t = 0; t < T; ++t) a[t] = reinterpret_cast<const int8_t*>(x[t]) + 32 * at;
-            auto sum_at = [&](int t, int64_t offset, int64_t i) {
-                return reinterpret_cast<const int32_t*>(x[t] + offset)[i];
-            };
             auto real_at = [&](int t, int64_t offset, int64_t i) {
                 return splat(reinterpret_cast<const float*>(x[t] + offset)[i]);
             };
@@ -141,8 +149,10 @@ inline void tile(const uint8_t* weights, int64_t columns, const uint8_t* const (
 #pragma GCC unroll 2
             for (int h = 0; h < S::count; ++h) {
                 const int64_t n = S::count * at + h;
-                for (int t = 0; t < T; ++t)
-                    product[t] = splat(zero_code ? -zero_code * sum_at(t, sums, n) : 0);
+                for (int t = 0; t < T; ++t) {
+                    const uint8_t* sum = x[t] + sums + 4 * n;
+                    product[t] = zero_code ? times_small<-zero_code>(sum) : splat(0);
+                }
                 dot_quads<Type, quads>(codes, quads * h, a, product);
                 for (int t = 0; t < T; ++t) {
                     F scale = s.scale(h);
@@ -160,6 +170,40 @@ inline void tile(const uint8_t* weights, int64_t columns, const uint8_t* const (
             for (int t = 0; t < T; ++t)
                 y[t] =
                     fma(part[t], splat(reinterpret_cast<const float*>(x[t] + row.scales)[b]), y[t]);
+    }
+}
+
+// Signed codes in blocks of 32 of two packed groups, which share what is read of tokens.
+template <class Type, int T>
+inline void tile_of_two(const uint8_t* weights, int64_t group_bytes, int64_t columns,
+                        const uint8_t* const (&x)[T], F (&y)[2][T]) {
+    using S = typename Type::Scales;
+    static_assert(Type::block == 32 && Type::is_signed && !S::has_min && signed_bias == 0);
+    const Q8Row row = q8_row(columns, Type::block);
+    for (auto& of_group : y)
+        for (F& total : of_group) total = zero();
+    for (int64_t b = 0; b < columns / Type::block; ++b) {
+        const uint8_t* p = weights + b * Type::bytes * lanes;
+        I codes[2][8], sums[2][T];
+        F scales[2];
+        for (int g = 0; g < 2; ++g) {
+            prefetch_group<Type>(p + g * group_bytes, 0);
+            Type::groups(p + g * group_bytes, [&](int, const I(&of_group)[8], const S& s) {
+                for (int j = 0; j < 8; ++j) codes[g][j] = of_group[j];
+                scales[g] = s.scale(0);
+            });
+            for (I& sum : sums[g]) sum = splat(0);
+        }
+        for (int j = 0; j < 8; ++j)
+            for (int t = 0; t < T; ++t) {
+                const I quad = splat_quad(reinterpret_cast<const int8_t*>(x[t]) + 32 * b + 4 * j);
+                for (int g = 0; g < 2; ++g) sums[g][t] = dot_signed(sums[g][t], codes[g][j], quad);
+            }
+        for (int t = 0; t < T; ++t) {
+            const F scale = splat(reinterpret_cast<const float*>(x[t] + row.scales)[b]);
+            for (int g = 0; g < 2; ++g)
+                y[g][t] = fma(to_float(sums[g][t]), mul(scales[g], scale), y[g][t]);
+        }
     }
 }
 
@@ -207,15 +251,17 @@ inline void put_tile(const Product& product, int64_t group, int64_t token, int64
         put<1>(product, group, token + t, {load_f32(results + t * stride)});
 }
 
+inline const uint8_t* token_row(const Product& product, int64_t token) {
+    const int64_t from = product.x_rows ? product.x_rows[token] : token;
+    return product.x + from * product.x_stride;
+}
+
 // T tokens from `token` on, one packed group.
 template <int T, typename Tile>
 inline void run_tile(const Product& product, int64_t group, int64_t token, const uint8_t* weights,
                      Tile tile) {
     const uint8_t* x[T];
-    for (int t = 0; t < T; ++t) {
-        int64_t from = product.x_rows ? product.x_rows[token + t] : token + t;
-        x[t] = product.x + from * product.x_stride;
-    }
+    for (int t = 0; t < T; ++t) x[t] = token_row(product, token + t);
     F results[T];
     tile(weights, x, results);
     put<T>(product, group, token, results);
@@ -232,35 +278,60 @@ inline void with_count(int64_t count, Visit visit) {
 
 // All tokens against all groups of rows: blocks of tokens whose activations stay in a cache, within
 // them the groups, whose weights stay in the nearest one while the tokens pass.
-template <int most, typename Each>
+template <int most, int64_t together, typename Each>
 inline void for_tiles(const Product& product, int64_t group_bytes, Each each) {
     constexpr int64_t token_block = 128;
     for (int64_t first = 0; first < product.tokens; first += token_block) {
         int64_t last = first + token_block < product.tokens ? first + token_block : product.tokens;
-        for (int64_t group = product.first_group; group < product.last_group; ++group) {
+        for (int64_t group = product.first_group; group < product.last_group; group += together) {
+            const int64_t left_groups = product.last_group - group;
+            const int64_t groups = left_groups < together ? left_groups : together;
             const uint8_t* weights = product.matrix + group * group_bytes;
             for (int64_t token = first; token < last;) {
                 const int64_t left = last - token, passes = (left + most - 1) / most;
                 const int64_t count = (left + passes - 1) / passes;  // alike in all of them
-                with_count<most>(
-                    count, [&]<int T>() { each.template operator()<T>(group, token, weights); });
+                with_count<most>(count, [&]<int T>() {
+                    each.template operator()<T>(group, groups, token, weights);
+                });
                 token += count;
             }
         }
     }
 }
 
+// T tokens from `token` on, two packed groups.
+template <class Type, int T>
+inline void run_two(const Product& product, int64_t group, int64_t token, const uint8_t* weights,
+                    int64_t group_bytes) {
+    const uint8_t* x[T];
+    for (int t = 0; t < T; ++t) x[t] = token_row(product, token + t);
+    F results[2][T];
+    tile_of_two<Type, T>(weights, group_bytes, product.columns, x, results);
+    for (int g = 0; g < 2; ++g) put<T>(product, group + g, token, results[g]);
+}
+
+// Where a signed product takes many instructions, tokens are read for two groups at once.
+template <class Type>
+inline constexpr int64_t groups_together =
+    sums_in_halves&& Type::block == 32 && Type::is_signed ? 2 : 1;
+inline constexpr int least_together = 3;  // tokens
+
 template <class Type>
 void multiply(const Product& product) {
     constexpr int most = lanes == 16 ? 8 : 4;
     int64_t group_bytes = product.columns / Type::block * Type::bytes * lanes;
-    for_tiles<most>(product, group_bytes,
-                    [&]<int T>(int64_t group, int64_t token, const uint8_t* weights) {
-                        run_tile<T>(product, group, token, weights,
-                                    [&](const uint8_t* w, const uint8_t* const(&x)[T], F(&y)[T]) {
-                                        tile<Type, T>(w, product.columns, x, y);
-                                    });
-                    });
+    for_tiles<most, groups_together<Type>>(
+        product, group_bytes,
+        [&]<int T>(int64_t group, int64_t groups, int64_t token, const uint8_t* weights) {
+            if constexpr (groups_together<Type> == 2 && T >= least_together)
+                if (groups == 2)
+                    return run_two<Type, T>(product, group, token, weights, group_bytes);
+            for (int64_t g = 0; g < groups; ++g, weights += group_bytes)
+                run_tile<T>(product, group + g, token, weights,
+                            [&](const uint8_t* w, const uint8_t* const(&x)[T], F(&y)[T]) {
+                                tile<Type, T>(w, product.columns, x, y);
+                            });
+        });
 }
 
 }  // namespace tandem::kernels::cpu::TANDEM_ISA
