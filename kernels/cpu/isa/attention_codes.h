@@ -23,11 +23,6 @@ inline bool in_codes(const CacheHead& cache) {
            cache.length <= Q16Scale::most_elements;
 }
 
-// Two codes of each lane, side by side.
-inline F pair_codes(I even, I odd) {
-    return as_float(bit_or(bit_and(even, splat(0xffff)), shift_left(odd, 16)));
-}
-
 // A vector of cells.
 inline void encode_keys(int64_t elements, float* keys) {
     constexpr int cells = attention_cells;
@@ -43,7 +38,7 @@ inline void encode_keys(int64_t elements, float* keys) {
     for (int64_t e = 0; e < elements; e += 2, pair += cells) {
         const I even = q16_code(load_f32(keys + e * cells), of.inverse);
         const I odd = q16_code(load_f32(keys + (e + 1) * cells), of.inverse);
-        store(pair, pair_codes(even, odd));
+        store(pair, as_float(pair_of(even, odd)));
     }
     store(pair, of.scale);
 }
@@ -110,8 +105,9 @@ inline void encode_values(int64_t count, int64_t elements, float* values, float*
         for (int i = 0; i < lanes; i += 2, pair += elements) {
             const float *even = values + (c + i) * elements, *odd = even + elements;
             for (int64_t e = 0; e < elements; e += lanes)
-                store(pair + e, pair_codes(q16_code(load_f32(even + e), splat(inverse[i])),
-                                           q16_code(load_f32(odd + e), splat(inverse[i + 1]))));
+                store(pair + e,
+                      as_float(pair_of(q16_code(load_f32(even + e), splat(inverse[i])),
+                                       q16_code(load_f32(odd + e), splat(inverse[i + 1])))));
         }
     }
 }

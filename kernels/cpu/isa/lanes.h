@@ -6,6 +6,11 @@
 
 namespace tandem::kernels::cpu::TANDEM_ISA {
 
+// Two numbers of 16 bits side by side in every lane.
+[[gnu::always_inline]] inline I pair_of(I first, I second) {
+    return bit_or(bit_and(first, splat(0xffff)), shift_left(second, 16));
+}
+
 // Lane i of the result is what `join` makes of the lanes of row[i]. Of fewer rows, a divisor of
 // lanes, each has as many lanes side by side as there are for it.
 template <int Count = lanes, int Size = lanes / 2, typename Join>

@@ -312,8 +312,9 @@ inline void run_two(const Product& product, int64_t group, int64_t token, const 
 
 // Where a signed product takes many instructions, tokens are read for two groups at once.
 template <class Type>
-inline constexpr int64_t groups_together =
-    sums_in_halves&& Type::block == 32 && Type::is_signed ? 2 : 1;
+inline constexpr int64_t groups_together = (sums_in_halves && Type::block == 32 && Type::is_signed)
+                                               ? 2
+                                               : 1;
 inline constexpr int least_together = 3;  // tokens
 
 template <class Type>

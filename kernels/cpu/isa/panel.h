@@ -51,10 +51,7 @@ struct PanelTraits {
     }
 };
 
-// Two numbers of 16 bits in a lane.
-inline I pair_of(I first, I second) {
-    return bit_or(bit_and(first, splat(0xffff)), shift_left(second, 16));
-}
+// Stores numbers of 16 bits, two in a lane.
 inline void store_pairs(const I* numbers, int count, uint8_t* to) {
     for (int n = 0; n < count; n += 2)
         store(to + n / 2 * 4 * lanes, pair_of(numbers[n], numbers[n + 1]));

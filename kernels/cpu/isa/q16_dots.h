@@ -7,6 +7,7 @@
 //     tokens    Q16Tiles
 #pragma once
 
+#include "kernels/cpu/isa/lanes.h"
 #include "kernels/cpu/isa/panel_walk.h"
 #include "kernels/cpu/isa/q16_code.h"
 
@@ -57,8 +58,7 @@ struct Q16Dots {
             for (int64_t pair = n * pairs; pair < (n + 1) * pairs; ++pair) {
                 const I even = q16_code(number(2 * pair), inverses[n]);
                 const I odd = q16_code(number(2 * pair + 1), inverses[n]);
-                store(panel.codes + pair * 4 * lanes,
-                      bit_or(bit_and(even, splat(0xffff)), shift_left(odd, 16)));
+                store(panel.codes + pair * 4 * lanes, pair_of(even, odd));
             }
     }
 
