@@ -41,10 +41,18 @@ inline constexpr int scale_steps = 4;
 inline constexpr int tile_tokens = 16, tile_columns = 256;
 constexpr int64_t tiles_of(int64_t tokens) { return (tokens + tile_tokens - 1) / tile_tokens; }
 
+// Where sums are kept in halves of lanes (Isa::halves), codes of two columns alternate with those
+// of the two 16 columns later: each half of a lane, which takes two of every four, adds up 16
+// neighbours.
+constexpr int tile_place(int column, bool halves) {
+    const int pair = column % 32 / 2;
+    return halves ? column / 32 * 32 + pair % 8 * 4 + pair / 8 * 2 + column % 2 : column;
+}
+
 struct alignas(64) Q8Tile {
     int8_t codes[tile_columns / 64][tile_tokens][64];
     int16_t sums32[tile_tokens][tile_columns / 32];  // of codes
-    int16_t sums16[tile_tokens][tile_columns / 16];  // in blocks of 256
+    int16_t sums16[tile_tokens][tile_columns / 16];
     float scales[tile_tokens];
     // In blocks of 32: a block's scale is that of the token times a power of two, kept as what it
     // adds to the bits of a float, times 2^(-steps / 4). The real sums lack the token's scale.
@@ -224,6 +232,7 @@ struct Isa {
     // one.
     int panel_groups = 0;
     Reduced reduced = Reduced::Nothing;
+    bool halves = false;  // tile_place()
     // The matrix kernels of a type (gguf::DType); null where there are none.
     const Matrix* (*matrix)(int dtype) = nullptr;
     void (*quantize)(const float* x, int64_t columns, int64_t block, uint8_t* row) = nullptr;

@@ -31,6 +31,11 @@ std::vector<float> wild_row(int64_t columns, int seed) {
     return x;
 }
 
+int code_of(const Q8Tile& tile, int token, int column, const Isa& isa) {
+    const int place = kernels::cpu::tile_place(column, isa.halves);
+    return tile.codes[place / 64][token][place % 64];
+}
+
 double scale_of(const Q8Tile& tile, int token, int block) {
     const int exponent = tile.exponents32[token][block] / (1 << 23);
     return std::ldexp(tile.scales[token], exponent) * std::exp2(-0.25 * tile.steps32[token][block]);
@@ -49,7 +54,8 @@ TEST(CpuBlocks32, ScalesOfTokensAreTheLeastOfTheirSteps) {
                 int sum = 0;
                 const double scale = scale_of(tile, 3, block);
                 for (int i = 0; i < 32; ++i) {
-                    const int at = 32 * block + i, code = tile.codes[at / 64][3][at % 64];
+                    const int at = 32 * block + i;
+                    const int code = code_of(tile, 3, at, isa);
                     most = std::max<double>(most, std::abs(x[size_t(at)]));
                     sum += code;
                     EXPECT_LE(std::abs(code * scale - x[size_t(at)]), 0.500001 * scale);
@@ -82,7 +88,7 @@ TEST(CpuBlocks32, RowsAndTilesHaveTheSameCodes) {
             Q8Tile tile;
             isa.place(x.data(), columns, 32, reinterpret_cast<uint8_t*>(&tile), 0);
             for (int i = 0; i < columns; ++i)
-                ASSERT_EQ(int8_t(row[size_t(i)]), tile.codes[i / 64][0][i % 64]);
+                ASSERT_EQ(int8_t(row[size_t(i)]), code_of(tile, 0, i, isa));
             for (int block = 0; block < columns / 32; ++block) {
                 float of_row;
                 std::memcpy(&of_row, &row[size_t(at.scales + 4 * block)], sizeof of_row);

@@ -155,7 +155,7 @@ struct Q6_K {
 
 struct IQ4_XS {
     using Scales = Scale;
-    static constexpr int block = 256, bytes = 136, zero = 0;
+    static constexpr int block = 256, bytes = 136, zero = 0, levels = 128;
     static constexpr bool is_signed = true;
     // d, high 2 bits of the scales u16, low 4 bits [4], codes [128]
     template <typename Visit>

@@ -79,7 +79,7 @@ struct Q5_1 {
 
 struct Q8_0 {
     using Scales = Scale;
-    static constexpr int block = 32, bytes = 34, zero = 0;
+    static constexpr int block = 32, bytes = 34, zero = 0, levels = 128;
     static constexpr bool is_signed = true;
     template <typename Visit>
     [[gnu::always_inline]] static void groups(const uint8_t* p, Visit visit) {
@@ -91,7 +91,7 @@ struct Q8_0 {
 
 struct IQ4_NL {
     using Scales = Scale;
-    static constexpr int block = 32, bytes = 18, zero = 0;
+    static constexpr int block = 32, bytes = 18, zero = 0, levels = 128;
     static constexpr bool is_signed = true;
     template <typename Visit>
     [[gnu::always_inline]] static void groups(const uint8_t* p, Visit visit) {

@@ -46,7 +46,7 @@ namespace {
 
 struct IQ2_XXS {
     using Scales = Scale;
-    static constexpr int block = 256, bytes = 66, zero = 0;
+    static constexpr int block = 256, bytes = 66, zero = 0, levels = 44;
     static constexpr bool is_signed = true;
     // d, 8 x {index[4], 4 x 7 signs and 4 bits of scale}
     template <typename Visit>
@@ -74,7 +74,7 @@ struct IQ2_XXS {
 
 struct IQ2_XS {
     using Scales = Scale16;
-    static constexpr int block = 256, bytes = 74, zero = 0;
+    static constexpr int block = 256, bytes = 74, zero = 0, levels = 44;
     static constexpr bool is_signed = true;
     // d, u16[32] with 9 bits of index and 7 signs, scales 4 bits [16]
     template <typename Visit>
@@ -96,7 +96,7 @@ struct IQ2_XS {
 
 struct IQ2_S {
     using Scales = Scale16;
-    static constexpr int block = 256, bytes = 82, zero = 0;
+    static constexpr int block = 256, bytes = 82, zero = 0, levels = 44;
     static constexpr bool is_signed = true;
     // d, index[32], signs[32], 2 high bits of index [32], scales 4 bits [16]
     template <typename Visit>
@@ -117,7 +117,7 @@ struct IQ2_S {
 
 struct IQ3_XXS {
     using Scales = Scale;
-    static constexpr int block = 256, bytes = 98, zero = 0;
+    static constexpr int block = 256, bytes = 98, zero = 0, levels = 63;
     static constexpr bool is_signed = true;
     // d, index[64], u32[8] with 4 x 7 signs and 4 bits of scale
     template <typename Visit>
@@ -137,7 +137,7 @@ struct IQ3_XXS {
 
 struct IQ3_S {
     using Scales = Scale;
-    static constexpr int block = 256, bytes = 110, zero = 0;
+    static constexpr int block = 256, bytes = 110, zero = 0, levels = 16;
     static constexpr bool is_signed = true;
     // d, index[64], ninth bits of index [64], signs[32], scales 4 bits [8]
     template <typename Visit>

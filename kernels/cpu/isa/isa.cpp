@@ -78,6 +78,7 @@ const Isa& isa() {
     static const Isa table{.lanes = lanes,
                            .panel_groups = panel_groups,
                            .reduced = reduced,
+                           .halves = sums_in_halves,
                            .matrix = matrix,
                            .quantize = quantize,
                            .place = place,

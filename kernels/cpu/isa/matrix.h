@@ -13,7 +13,7 @@
 //     block       elements of a block, and of the activation's blocks (32 or 256)
 //     bytes       of a packed block of one row
 //     zero        what a code of 0.0 is; 0 for types with a minimum of their own
-//     levels      codes are below this; of types that are not signed
+//     levels      codes, or magnitudes of signed ones, are below this
 //     is_signed   codes went through biased()
 //     Scales      of each group: how results become values
 //     groups(p, visit)   calls visit(group, codes[8], Scales) for each 32 elements of a block

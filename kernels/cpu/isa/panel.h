@@ -8,9 +8,11 @@
 //     results    f32 [groups][16 tokens][lanes]
 //
 // Whole scales are i16 in the lower halves of their lanes where sums of products have 16 bits, too,
-// or in both halves where these have sums of their own; else floats. Whole minima lie in pairs, i16
-// [columns / 64][lanes][2], or [columns / 32][lanes][2]. Their units are those of the row's 256
-// columns.
+// else floats. Whole minima lie in pairs, i16 [columns / 64][lanes][2], or [columns /
+// 32][lanes][2]. Their units are those of the row's 256 columns.
+//
+// Where sums are kept in halves of lanes, each half adds up 16 columns (tile_place()), and whole
+// scales are i16 [columns / 32][lanes][2], those of both halves.
 #pragma once
 
 #include "kernels/cpu/isa/matrix.h"
@@ -27,15 +29,30 @@ struct Panel {
     alignas(64) float units[lanes], min_units[lanes];
 };
 
+// Quads of 32 columns that halves of lanes may add up: 0 where sums of whole lanes are as fast, or
+// codes too large.
+template <class Type>
+constexpr int panel_quads() {
+    if (!sums_in_halves) return 0;
+    constexpr int zero = Type::zero, above = Type::levels - 1 - zero;
+    constexpr int farthest = zero > above ? zero : above, most = (1 << 15) - 1;
+    constexpr int all = Type::block == 256 ? most_magnitude : 16 * 127;
+    for (int quads : {8, 4, 3, 2}) {
+        const int some = quads * 2 * 127, magnitude = some < all ? some : all;
+        if (farthest * magnitude <= most) return quads;
+    }
+    return 0;
+}
+
 template <class Type>
 struct PanelTraits {
     using Scales = typename Type::Scales;
     static constexpr int sums = int(panel_columns) / 32 * Scales::count;  // scales of a row
     static constexpr int zero = Type::zero + (Type::is_signed ? signed_bias : 0);
-    static constexpr bool in_halves = quads_in_halves<Type>() > 0;
-    // Codes of sums in halves are counted from 0; what that adds is taken off as a minimum.
-    static constexpr bool zero_as_min = Scales::whole && in_halves && zero != 0;
-    static constexpr bool whole_mins = Scales::whole && (Scales::has_min || zero_as_min);
+    static constexpr bool in_halves = panel_quads<Type>() > 0;
+    static constexpr bool whole_mins = Scales::whole && Scales::has_min;
+    // Whether products read the sums of 16 codes of a token.
+    static constexpr bool sums_of_16 = Scales::per16 || (in_halves && zero != 0);
 
     // Whether sums of products with whole scales have 16 bits, so that the scales may be integers.
     static constexpr bool in_16_bits() {
@@ -51,28 +68,39 @@ struct PanelTraits {
     }
 };
 
+template <class Type>
+using PanelOffset = std::conditional_t<PanelTraits<Type>::in_halves, int16_t, int32_t>;
+
 // Stores numbers of 16 bits, two in a lane.
 inline void store_pairs(const I* numbers, int count, uint8_t* to) {
     for (int n = 0; n < count; n += 2)
         store(to + n / 2 * 4 * lanes, pair_of(numbers[n], numbers[n + 1]));
 }
 
-// A whole scale as products read it.
+// Whole scales of 32 columns as products read them.
 template <class Type>
-inline I panel_scale(I scale) {
+inline void store_scales(const I* scales, uint8_t* to) {
     using T = PanelTraits<Type>;
-    if constexpr (T::in_halves) return pair_of(scale, scale);
-    return T::in_16_bits() ? bit_and(scale, splat(0xffff)) : as_int(to_float(scale));
+    constexpr int count = Type::Scales::count;
+    if constexpr (T::in_halves)
+        store(to, pair_of(scales[0], scales[count - 1]));
+    else
+        for (int h = 0; h < count; ++h)
+            store(to + h * 4 * lanes, T::in_16_bits() ? bit_and(scales[h], splat(0xffff))
+                                                      : as_int(to_float(scales[h])));
 }
-// A whole minimum; in units of scales where it is that of zero.
-template <class Type>
-inline I panel_min(const typename Type::Scales& s, int h) {
-    if constexpr (PanelTraits<Type>::zero_as_min) {
-        static_assert((Type::zero & (Type::zero - 1)) == 0);
-        return minus(shift_left(s.scales[h], __builtin_ctz(Type::zero)));
-    } else {
-        return s.mins[h];
-    }
+
+// Codes of 32 columns in the order of tokens'.
+inline void store_codes(const I (&codes)[8], uint8_t* to) {
+    if (!sums_in_halves)
+        for (int j = 0; j < 8; ++j) store(to + 4 * lanes * j, codes[j]);
+    else
+        for (int j = 0; j < 4; ++j) {
+            const I first = codes[j], last = codes[j + 4];
+            store(to + 8 * lanes * j, pair_of(first, last));
+            store(to + 8 * lanes * j + 4 * lanes,
+                  pair_of(shift_right(first, 16), shift_right(last, 16)));
+        }
 }
 
 // The products of a row's scale of 32 columns with a token's of each number of steps below a power
@@ -106,13 +134,14 @@ inline void unpack_group(const uint8_t* weights, int64_t columns, Panel& panel) 
         I mins[T::sums];
         Type::groups(p, [&](int g, const I(&codes)[8], const S& s) [[gnu::always_inline]] {
             const int64_t at = b * (Type::block / 32) + g;
-            uint8_t* to = panel.codes + at * 32 * lanes;
-            for (int j = 0; j < 8; ++j) store(to + 4 * lanes * j, codes[j]);
+            store_codes(codes, panel.codes + at * 32 * lanes);
+            if constexpr (S::whole)
+                store_scales<Type>(s.scales,
+                                   panel.scales + at * (T::in_halves ? 1 : S::count) * 4 * lanes);
             for (int h = 0; h < S::count; ++h) {
                 const int64_t n = S::count * at + h;
                 if constexpr (S::whole) {
-                    store(panel.scales + n * 4 * lanes, panel_scale<Type>(s.scales[h]));
-                    if constexpr (T::whole_mins) mins[n] = panel_min<Type>(s, h);
+                    if constexpr (T::whole_mins) mins[n] = s.mins[h];
                 } else {
                     if constexpr (Type::block == 32) {
                         store_steps(s.scale(h), panel.scales + n * scale_steps * 4 * lanes);

@@ -14,6 +14,8 @@
 namespace tandem::kernels::cpu::TANDEM_ISA {
 
 inline constexpr int panel_tokens = 4;  // that meet the groups together
+using Sums = I[panel_groups][panel_tokens];
+using Totals = F[panel_groups][panel_tokens];
 
 // Of a token's codes, as many as there are scales.
 template <class Type>
@@ -24,7 +26,7 @@ inline const int16_t* sums_of(const Q8Tile& x, int token) {
 // Adds the sums of some tokens' codes, each times the whole minimum of a row.
 template <class Type>
 [[gnu::always_inline]] inline void add_mins(const Panel (&panels)[panel_groups], const Q8Tile& x,
-                                            int first, I (&to)[panel_groups][panel_tokens]) {
+                                            int first, Sums& to) {
 #pragma GCC unroll 8
     for (int n = 0; n < PanelTraits<Type>::sums; n += 2)
         each_result<panel_tokens>([&](int g, int t) {
@@ -34,28 +36,33 @@ template <class Type>
         });
 }
 
-// Adds the dot products of some quads to sums; those in halves of lanes times a number of each
-// group of rows, factor(g), in both halves.
-template <class Type, int quads, typename Factor>
-[[gnu::always_inline]] inline void add_dots(const uint8_t* rows, const int8_t* x, Factor factor,
-                                            I (&sums)[panel_groups][panel_tokens]) {
-    if constexpr (PanelTraits<Type>::in_halves) {
-        constexpr int most = quads_in_halves<Type>(), some = most < quads ? most : quads;
-#pragma GCC unroll 4
-        for (int j = 0; j < quads; j += some) {
-            I halves[panel_groups][panel_tokens];
-            each_result<panel_tokens>([&](int g, int t) { halves[g][t] = splat(0); });
-            multiply_words<some, sizeof(Panel)>(
-                rows + j * 4 * lanes, x + 4 * j, halves,
-                [](I sum, I row, I quad) { return dot_halves(sum, row, quad); });
-            each_result<panel_tokens>(
-                [&](int g, int t) { sums[g][t] = dot_pairs(sums[g][t], halves[g][t], factor(g)); });
-        }
-    } else {
-        multiply_words<quads, sizeof(Panel)>(rows, x, sums, [](I sum, I row, I quad) {
-            return Type::is_signed ? dot_signed(sum, row, quad) : dot(sum, row, quad);
+// Adds the dot products of some quads to sums.
+template <class Type, int quads>
+[[gnu::always_inline]] inline void add_dots(const uint8_t* rows, const int8_t* x, Sums& sums) {
+    multiply_words<quads, sizeof(Panel)>(rows, x, sums, [](I sum, I row, I quad) {
+        return Type::is_signed ? dot_signed(sum, row, quad) : dot(sum, row, quad);
+    });
+}
+
+// Calls visit(halves) for sums of the products of 32 columns, as many quads at a time as 16 bits
+// have room for. `begins`: pairs of what the first sums of a token begin with.
+template <class Type, int first = 0, typename Visit>
+[[gnu::always_inline]] inline void visit_halves(const uint8_t* rows, const int8_t* x,
+                                                const int16_t* begins, Visit visit) {
+    constexpr int left = 8 - first, most = panel_quads<Type>(), count = most < left ? most : left;
+    constexpr bool begin = Type::zero != 0;
+    static_assert(!begin || most == 8);
+    Sums halves;
+    each_result<panel_tokens>([&](int g, int t) {
+        const int16_t* pair = begins + t * (panel_columns / 16);
+        halves[g][t] = begin ? splat_quad(reinterpret_cast<const int8_t*>(pair)) : splat(0);
+    });
+    multiply_words<count, sizeof(Panel)>(
+        rows + first * 4 * lanes, x + 4 * first, halves, [](I sum, I row, I quad) {
+            return Type::is_signed ? dot_halves_signed(sum, row, quad) : dot_halves(sum, row, quad);
         });
-    }
+    visit(halves);
+    if constexpr (first + count < 8) visit_halves<Type, first + count>(rows, x, begins, visit);
 }
 
 // Asks for what products read of some tokens, from `first` on.
@@ -67,7 +74,7 @@ template <class Type>
             prefetch_near(bytes + line);
     };
     for (const auto& codes : x.codes) ask(codes);
-    if constexpr (Type::Scales::per16)
+    if constexpr (PanelTraits<Type>::sums_of_16)
         ask(x.sums16);
     else
         ask(x.sums32);
@@ -79,9 +86,8 @@ template <class Type>
 // tokens to totals.
 template <class Type>
 [[gnu::always_inline]] inline void add_blocks(const Panel (&panels)[panel_groups], const Q8Tile& x,
-                                              int first, int64_t n,
-                                              const I (&sums)[panel_groups][panel_tokens],
-                                              F (&totals)[panel_groups][panel_tokens]) {
+                                              int first, int64_t n, const Sums& sums,
+                                              Totals& totals) {
     const uint8_t* scales = opaque(panels[0].scales + n * scale_steps * 4 * lanes);
     const uint8_t* mins = opaque(panels[0].mins + n * 4 * lanes);
     const uint8_t* steps = opaque(x.steps32[first] + n);
@@ -105,53 +111,99 @@ template <class Type>
         });
 }
 
-// Adds the products of the panels' columns and some tokens, from `first` on, to y. `offsets`
-// [tokens][scales of the panels' columns]: what sums of products begin with.
+// Adds the products of the panels' columns and some tokens, from `first` on, by sums in halves of
+// lanes, to `whole` or `totals`. `offsets` [tokens][columns / 16]: what such sums begin with.
 template <class Type>
-inline void multiply_some(const Panel (&panels)[panel_groups], const Q8Tile& x,
-                          const int32_t* offsets, Ahead& ahead, int first, int64_t columns,
-                          float* y) {
+[[gnu::always_inline]] inline void multiply_in_halves(const Panel (&panels)[panel_groups],
+                                                      const Q8Tile& x, const int16_t* offsets,
+                                                      Ahead& ahead, int first, int64_t columns,
+                                                      Sums& whole, Totals& totals) {
+    using S = typename Type::Scales;
+    for (int64_t n = 0; n < columns / 32; ++n) {
+        ahead.ask();
+        const uint8_t* codes = opaque(panels[0].codes + n * 32 * lanes);
+        const int8_t* tokens = opaque(x.codes[n / 2][first] + n % 2 * 32);
+        const int16_t* begins = opaque(offsets + first * (panel_columns / 16) + 2 * n);
+        Sums sums[S::count];
+        if constexpr (!S::whole)
+            for (auto& of_scale : sums)
+                each_result<panel_tokens>([&](int g, int t) { of_scale[g][t] = splat(0); });
+        visit_halves<Type>(codes, tokens, begins, [&](const auto& halves) {
+            if constexpr (S::whole)
+                each_result<panel_tokens>([&](int g, int t) {
+                    whole[g][t] = dot_pairs(whole[g][t], halves[g][t],
+                                            load(panels[g].scales + n * 4 * lanes));
+                });
+            else
+                for (int h = 0; h < S::count; ++h)
+                    each_result<panel_tokens>([&](int g, int t) {
+                        const I ones = splat(S::count == 1 ? 0x10001 : h == 0 ? 1 : 0x10000);
+                        sums[h][g][t] = dot_pairs(sums[h][g][t], halves[g][t], ones);
+                    });
+        });
+        if constexpr (Type::block == 32)
+            add_blocks<Type>(panels, x, first, n, sums[0], totals);
+        else if constexpr (!S::whole)
+            for (int h = 0; h < S::count; ++h)
+                each_result<panel_tokens>([&](int g, int t) {
+                    const F scale = load_f32(panels[g].scales + (S::count * n + h) * 4 * lanes);
+                    totals[g][t] = fma(to_float(sums[h][g][t]), scale, totals[g][t]);
+                });
+    }
+}
+
+// The same by sums of whole lanes. `offsets` [tokens][scales of the panels' columns].
+template <class Type>
+[[gnu::always_inline]] inline void multiply_in_lanes(const Panel (&panels)[panel_groups],
+                                                     const Q8Tile& x, const int32_t* offsets,
+                                                     Ahead& ahead, int first, int64_t columns,
+                                                     Sums& whole, Totals& totals) {
     using T = PanelTraits<Type>;
     using S = typename Type::Scales;
-    constexpr bool integers = T::in_16_bits();
     constexpr int quads = 8 / S::count;
-    y += first * lanes;
-    auto result = [&](int g, int t) { return y + g * results + t * lanes; };
-    F totals[panel_groups][panel_tokens];
-    I whole[panel_groups][panel_tokens];
-    each_result<panel_tokens>([&](int g, int t) {
-        totals[g][t] = zero();
-        whole[g][t] = splat(0);
-    });
     for (int64_t n = 0; n < columns / 32 * S::count; ++n) {
         const int64_t column = n * 4 * quads;
         if (n % S::count == 0) ahead.ask();
         const uint8_t* codes = opaque(panels[0].codes + n * quads * 4 * lanes);
         const int8_t* tokens = opaque(x.codes[column / 64][first] + column % 64);
-        if constexpr (S::whole && T::in_halves) {
-            add_dots<Type, quads>(
-                codes, tokens, [&](int g) { return load(panels[g].scales + n * 4 * lanes); },
-                whole);
-            continue;
-        }
         const int32_t* begins = opaque(offsets + first * T::sums + n);
-        I sums[panel_groups][panel_tokens];
+        Sums sums;
         each_result<panel_tokens>(
             [&](int g, int t) { sums[g][t] = splat(T::zero ? begins[t * T::sums] : 0); });
-        add_dots<Type, quads>(
-            codes, tokens, [](int) { return splat(0x00010001); }, sums);
+        add_dots<Type, quads>(codes, tokens, sums);
         if constexpr (Type::block == 32)
             add_blocks<Type>(panels, x, first, n, sums, totals);
         else
             each_result<panel_tokens>([&](int g, int t) {
                 const F scale = load_f32(panels[g].scales + n * 4 * lanes);
-                if constexpr (integers)
+                if constexpr (T::in_16_bits())
                     whole[g][t] = dot_pairs(whole[g][t], sums[g][t], as_int(scale));
                 else
                     totals[g][t] = fma(to_float(sums[g][t]), scale, totals[g][t]);
             });
     }
-    if constexpr (T::zero_as_min) add_mins<Type>(panels, x, first, whole);
+}
+
+// Adds the products of the panels' columns and some tokens, from `first` on, to y.
+template <class Type>
+inline void multiply_some(const Panel (&panels)[panel_groups], const Q8Tile& x,
+                          const PanelOffset<Type>* offsets, Ahead& ahead, int first,
+                          int64_t columns, float* y) {
+    using T = PanelTraits<Type>;
+    using S = typename Type::Scales;
+    constexpr bool integers = T::in_16_bits();
+    y += first * lanes;
+    auto result = [&](int g, int t) { return y + g * results + t * lanes; };
+    Totals totals;
+    Sums whole;
+    each_result<panel_tokens>([&](int g, int t) {
+        totals[g][t] = zero();
+        whole[g][t] = splat(0);
+    });
+    if constexpr (T::in_halves)
+        multiply_in_halves<Type>(panels, x, offsets, ahead, first, columns, whole, totals);
+    else
+        multiply_in_lanes<Type>(panels, x, offsets, ahead, first, columns, whole, totals);
     if constexpr (S::whole)
         each_result<panel_tokens>([&](int g, int t) {
             const F sum = integers ? to_float(whole[g][t]) : totals[g][t];
@@ -176,11 +228,14 @@ template <class Type>
 inline void multiply_tile(const Panel (&panels)[panel_groups], const Q8Tile& x, const Q8Tile& next,
                           Ahead& ahead, int64_t columns, int64_t tokens, float* y) {
     using T = PanelTraits<Type>;
-    alignas(64) int32_t offsets[tile_tokens * T::sums];
-    if constexpr (T::zero != 0 && !T::zero_as_min)
-        for (int t = 0; t < tile_tokens; ++t)
-            for (int n = 0; n < T::sums; ++n)
-                offsets[t * T::sums + n] = -T::zero * sums_of<Type>(x, t)[n];
+    constexpr int sums = T::in_halves ? int(panel_columns) / 16 : T::sums;
+    alignas(64) PanelOffset<Type> offsets[tile_tokens * sums];
+    if constexpr (T::zero != 0)
+        for (int t = 0; t < tile_tokens; ++t) {
+            const int16_t* of_token = T::in_halves ? x.sums16[t] : sums_of<Type>(x, t);
+            for (int n = 0; n < sums; ++n)
+                offsets[t * sums + n] = PanelOffset<Type>(-T::zero * of_token[n]);
+        }
     for (int first = 0; first < tokens; first += panel_tokens) {
         prefetch_tokens<Type>(next, first);
         multiply_some<Type>(panels, x, offsets, ahead, first, columns, y);

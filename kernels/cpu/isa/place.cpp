@@ -8,6 +8,18 @@ namespace tandem::kernels::cpu::TANDEM_ISA {
 
 namespace {
 
+// Puts codes of a token's 256 columns at their tile_place().
+void order_codes(Q8Tile& tile, int token) {
+    if (!sums_in_halves) return;
+    for (auto& codes : tile.codes)
+        for (int first = 0; first < 64; first += 32) {
+            int16_t pairs[16], placed[16];
+            std::memcpy(pairs, codes[token] + first, sizeof pairs);
+            for (int n = 0; n < 16; ++n) placed[n] = pairs[n / 2 + n % 2 * 8];
+            std::memcpy(codes[token] + first, placed, sizeof placed);
+        }
+}
+
 void place_of_256(const float* x, Q8Tile& tile, int token) {
     const BlockScale of(x, tile_columns);
     tile.scales[token] = of.scale;
@@ -25,6 +37,7 @@ void place_of_256(const float* x, Q8Tile& tile, int token) {
         });
     for (int n = 0; n < tile_columns / 32; ++n)
         sums32[n] = int16_t(sums16[2 * n] + sums16[2 * n + 1]);
+    order_codes(tile, token);
 }
 
 // 256 columns are blocks of 32. What is known of each, joined, is in so many lanes.
@@ -35,6 +48,15 @@ template <typename Visit>
 inline void each_vector(Visit visit) {
     for (int block = 0; block < blocks; ++block)
         for (int k = 0; k < 32; k += lanes) visit(block, block * 32 + k);
+}
+
+// Of what adds up to sums of 16 codes.
+void place_sums16(F (&parts)[2 * blocks], int16_t* sums16) {
+    for (int first = 0; first < 2 * blocks; first += lanes) {
+        alignas(64) float numbers[lanes];
+        store(numbers, join_rows(parts + first, [](F a, F b) { return add(a, b); }));
+        for (int n = 0; n < lanes; ++n) sums16[first + n] = int16_t(numbers[n]);
+    }
 }
 
 // 256 columns at once, with the scales and codes of BlockScale, but for least_part.
@@ -53,15 +75,16 @@ void place_of_32(const float* x, Q8Tile& tile, int token) {
     store(reinterpret_cast<uint8_t*>(exponents), exponent);
     store(reinterpret_cast<uint8_t*>(steps), scale.steps);
     store(inverses, scale.inverse);
-    I all_of[blocks];
-    for (I& of_block : all_of) of_block = splat(0);
+    F sums_of_16[2 * blocks];
+    for (F& of_16 : sums_of_16) of_16 = zero();
     each_vector([&](int n, int at) {
         const F inverse = splat(inverses[n * lanes_of_block]);
         const I codes = round_to_int(mul(load_f32(x + at), inverse));
         store_bytes(tile.codes[at / 64][token] + at % 64, codes);
-        all_of[n] = add(all_of[n], codes);
+        F& sum = sums_of_16[at / 16];
+        sum = add(sum, to_float(codes));  // exact
     });
-    for (int n = 0; n < blocks; ++n) sum_of[n] = to_float(all_of[n]);  // exact
+    for (int n = 0; n < blocks; ++n) sum_of[n] = add(sums_of_16[2 * n], sums_of_16[2 * n + 1]);
     const F sum = join_rows<blocks>(sum_of, [](F a, F b) { return add(a, b); });
     store(sums, sum);
     store(real_sums, mul(sum, as_float(add(as_int(scale.below), exponent))));
@@ -75,6 +98,8 @@ void place_of_32(const float* x, Q8Tile& tile, int token) {
         tile.sums32[token][n] = int16_t(sums[lane]);
         tile.real_sums32[token][n] = real_sums[lane];
     }
+    if constexpr (sums_in_halves) place_sums16(sums_of_16, tile.sums16[token]);
+    order_codes(tile, token);
 }
 
 // 256 columns, of which the first `count` have blocks.

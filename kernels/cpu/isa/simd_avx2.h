@@ -74,6 +74,9 @@ inline I in_order(I sum) {
 inline I dot_halves(I sums, I codes, I quad) {
     return in_order(_mm256_add_epi16(sums, _mm256_maddubs_epi16(codes, quad)));
 }
+inline I dot_halves_signed(I sums, I codes, I quad) {
+    return dot_halves(sums, _mm256_abs_epi8(codes), _mm256_sign_epi8(quad, codes));
+}
 inline constexpr bool fast_pairs = true;
 #if defined(__AVXVNNI__)
 inline I dot_pairs(I sum, I a, I b) { return _mm256_dpwssd_avx_epi32(sum, a, b); }

@@ -92,6 +92,11 @@ inline constexpr bool sums_in_halves = false;
 inline I dot_halves(I sums, I codes, I quad) {
     return _mm512_add_epi16(sums, _mm512_maddubs_epi16(codes, quad));
 }
+inline I dot_halves_signed(I sums, I codes, I quad) {
+    const I negated =
+        _mm512_mask_sub_epi8(quad, _mm512_movepi8_mask(codes), _mm512_setzero_si512(), quad);
+    return dot_halves(sums, _mm512_abs_epi8(codes), negated);
+}
 // Whether dot_pairs() takes less time than two fma().
 inline constexpr bool fast_pairs = true;
 // sum + the products of a lane's 2 signed halves.

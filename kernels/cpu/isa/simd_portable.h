@@ -146,17 +146,22 @@ inline I dot(I sum, I codes, I quad) {
     });
 }
 inline constexpr bool sums_in_halves = false;
-inline I dot_halves(I sums, I codes, I quad) {
+template <typename Code>
+inline I dot_halves_of(I sums, I codes, I quad) {
     return each_lane<I>([&](int i) {
         uint32_t halves = 0;
         for (int half = 0; half < 32; half += 16) {
             uint32_t total = sums.lane[i] >> half;
             for (int s = half; s < half + 16; s += 8)
-                total += uint32_t(int(codes.lane[i] >> s & 0xff) * int8_t(quad.lane[i] >> s));
+                total += uint32_t(Code(codes.lane[i] >> s) * int8_t(quad.lane[i] >> s));
             halves |= (total & 0xffff) << half;
         }
         return halves;
     });
+}
+inline I dot_halves(I sums, I codes, I quad) { return dot_halves_of<uint8_t>(sums, codes, quad); }
+inline I dot_halves_signed(I sums, I codes, I quad) {
+    return dot_halves_of<int8_t>(sums, codes, quad);
 }
 inline I dot_signed(I sum, I codes, I quad) {
     return each_lane<I>([&](int i) {
