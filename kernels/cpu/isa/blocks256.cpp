@@ -29,152 +29,162 @@ struct SixBits {
 struct Q2_K {
     using Scales = WholeScales<true, true>;
     static constexpr int block = 256, bytes = 84, zero = 0, levels = 4;
-    static constexpr bool is_signed = false;
+    static constexpr bool is_signed = false, by_quads = true;
     // scales u8[16], codes 2 bits [64], d, dmin
-    template <typename Visit>
-    [[gnu::always_inline]] static void groups(const uint8_t* p, Visit visit) {
-        const uint8_t* q = p + 16 * lanes;
-        F d = load_f16(p + 80 * lanes), dmin = sub(TANDEM_ISA::zero(), load_f16(p + 82 * lanes));
-        each_group(visit, [&](int g) [[gnu::always_inline]] {
-            I codes[8];
-            for (int v = 0; v < 8; ++v)
-                codes[v] =
-                    bit_and(shift_right(dword(q, 8 * (g / 4) + v), 2 * (g % 4)), splat_bytes(3));
-            Scales s{d, dmin};
-            for (int h = 0; h < 2; ++h) {
-                int j = 2 * g + h;
-                I both = dword(p, j / 4);
-                s.scales[h] = field(both, 8 * (j % 4), 4);
-                s.mins[h] = field(both, 8 * (j % 4) + 4, 4);
-            }
-            visit(g, codes, s);
-        });
+    const uint8_t* p;
+    F d, dmin;
+
+    explicit Q2_K(const uint8_t* at)
+        : p(at),
+          d(load_f16(p + 80 * lanes)),
+          dmin(sub(TANDEM_ISA::zero(), load_f16(p + 82 * lanes))) {}
+    [[gnu::always_inline]] auto codes(int g) const {
+        return [q = p + 16 * lanes, g](int j) {
+            return bit_and(shift_right(dword(q, 8 * (g / 4) + j), 2 * (g % 4)), splat_bytes(3));
+        };
+    }
+    [[gnu::always_inline]] Scales scales(int g) const {
+        Scales s{d, dmin};
+        for (int h = 0; h < 2; ++h) {
+            int j = 2 * g + h;
+            I both = dword(p, j / 4);
+            s.scales[h] = field(both, 8 * (j % 4), 4);
+            s.mins[h] = field(both, 8 * (j % 4) + 4, 4);
+        }
+        return s;
     }
 };
 
 struct Q3_K {
     using Scales = WholeScales<true, false>;
     static constexpr int block = 256, bytes = 110, zero = 4, levels = 8;
-    static constexpr bool is_signed = false;
+    static constexpr bool is_signed = false, by_quads = true;
     // high bits [32], codes 2 bits [64], scales 6 bits [12], d
-    template <typename Visit>
-    [[gnu::always_inline]] static void groups(const uint8_t* p, Visit visit) {
-        const uint8_t *q = p + 32 * lanes, *scales = p + 96 * lanes;
-        F d = load_f16(p + 108 * lanes);
-        each_group(visit, [&](int g) [[gnu::always_inline]] {
-            I codes[8];
-            for (int v = 0; v < 8; ++v) {
-                I low =
-                    bit_and(shift_right(dword(q, 8 * (g / 4) + v), 2 * (g % 4)), splat_bytes(3));
-                I high = bit_and(shift_right(dword(p, v), g), splat_bytes(1));
-                codes[v] = bit_or(low, shift_left(high, 2));
-            }
-            Scales s{d};
-            for (int h = 0; h < 2; ++h) {
-                int j = 2 * g + h;
-                I low = field(dword(scales, j % 8 / 4), 8 * (j % 4) + 4 * (j / 8), 4);
-                I high = field(dword(scales, 2), 8 * (j % 4) + 2 * (j / 4), 2);
-                s.scales[h] = add(bit_or(low, shift_left(high, 4)), splat(-32));
-            }
-            visit(g, codes, s);
-        });
+    const uint8_t* p;
+    F d;
+
+    explicit Q3_K(const uint8_t* at) : p(at), d(load_f16(p + 108 * lanes)) {}
+    [[gnu::always_inline]] auto codes(int g) const {
+        return [p = p, g](int j) {
+            const uint8_t* q = p + 32 * lanes;
+            I low = bit_and(shift_right(dword(q, 8 * (g / 4) + j), 2 * (g % 4)), splat_bytes(3));
+            I high = bit_and(shift_right(dword(p, j), g), splat_bytes(1));
+            return bit_or(low, shift_left(high, 2));
+        };
+    }
+    [[gnu::always_inline]] Scales scales(int g) const {
+        const uint8_t* scales = p + 96 * lanes;
+        Scales s{d};
+        for (int h = 0; h < 2; ++h) {
+            int j = 2 * g + h;
+            I low = field(dword(scales, j % 8 / 4), 8 * (j % 4) + 4 * (j / 8), 4);
+            I high = field(dword(scales, 2), 8 * (j % 4) + 2 * (j / 4), 2);
+            s.scales[h] = add(bit_or(low, shift_left(high, 4)), splat(-32));
+        }
+        return s;
     }
 };
 
 struct Q4_K {
     using Scales = WholeScales<false, true>;
     static constexpr int block = 256, bytes = 144, zero = 0, levels = 16;
-    static constexpr bool is_signed = false;
+    static constexpr bool is_signed = false, by_quads = true;
     // d, dmin, scales and minima [12], codes 4 bits [128]
-    template <typename Visit>
-    [[gnu::always_inline]] static void groups(const uint8_t* p, Visit visit) {
-        const uint8_t* q = p + 16 * lanes;
-        F d = load_f16(p), dmin = sub(TANDEM_ISA::zero(), load_f16(p + 2 * lanes));
-        SixBits packed(p + 4 * lanes);
-        each_group(visit, [&](int g) [[gnu::always_inline]] {
-            I codes[8];
-            for (int v = 0; v < 8; ++v)
-                codes[v] =
-                    bit_and(shift_right(dword(q, 8 * (g / 2) + v), 4 * (g % 2)), splat_bytes(15));
-            visit(g, codes, Scales{d, dmin, {packed.scale(g)}, {packed.min(g)}});
-        });
+    const uint8_t* p;
+    F d, dmin;
+    SixBits packed;
+
+    explicit Q4_K(const uint8_t* at)
+        : p(at),
+          d(load_f16(p)),
+          dmin(sub(TANDEM_ISA::zero(), load_f16(p + 2 * lanes))),
+          packed(p + 4 * lanes) {}
+    [[gnu::always_inline]] auto codes(int g) const {
+        return [q = p + 16 * lanes, g](int j) {
+            return bit_and(shift_right(dword(q, 8 * (g / 2) + j), 4 * (g % 2)), splat_bytes(15));
+        };
+    }
+    [[gnu::always_inline]] Scales scales(int g) const {
+        return {d, dmin, {packed.scale(g)}, {packed.min(g)}};
     }
 };
 
 struct Q5_K {
     using Scales = WholeScales<false, true>;
     static constexpr int block = 256, bytes = 176, zero = 0, levels = 32;
-    static constexpr bool is_signed = false;
+    static constexpr bool is_signed = false, by_quads = true;
     // d, dmin, scales and minima [12], high bits [32], codes 4 bits [128]
-    template <typename Visit>
-    [[gnu::always_inline]] static void groups(const uint8_t* p, Visit visit) {
-        const uint8_t *high = p + 16 * lanes, *q = p + 48 * lanes;
-        F d = load_f16(p), dmin = sub(TANDEM_ISA::zero(), load_f16(p + 2 * lanes));
-        SixBits packed(p + 4 * lanes);
-        each_group(visit, [&](int g) [[gnu::always_inline]] {
-            I codes[8];
-            for (int v = 0; v < 8; ++v) {
-                I low =
-                    bit_and(shift_right(dword(q, 8 * (g / 2) + v), 4 * (g % 2)), splat_bytes(15));
-                I fifth = bit_and(shift_right(dword(high, v), g), splat_bytes(1));
-                codes[v] = bit_or(low, shift_left(fifth, 4));
-            }
-            visit(g, codes, Scales{d, dmin, {packed.scale(g)}, {packed.min(g)}});
-        });
+    const uint8_t* p;
+    F d, dmin;
+    SixBits packed;
+
+    explicit Q5_K(const uint8_t* at)
+        : p(at),
+          d(load_f16(p)),
+          dmin(sub(TANDEM_ISA::zero(), load_f16(p + 2 * lanes))),
+          packed(p + 4 * lanes) {}
+    [[gnu::always_inline]] auto codes(int g) const {
+        return [p = p, g](int j) {
+            const uint8_t *high = p + 16 * lanes, *q = p + 48 * lanes;
+            I low = bit_and(shift_right(dword(q, 8 * (g / 2) + j), 4 * (g % 2)), splat_bytes(15));
+            I fifth = bit_and(shift_right(dword(high, j), g), splat_bytes(1));
+            return bit_or(low, shift_left(fifth, 4));
+        };
+    }
+    [[gnu::always_inline]] Scales scales(int g) const {
+        return {d, dmin, {packed.scale(g)}, {packed.min(g)}};
     }
 };
 
 struct Q6_K {
     using Scales = WholeScales<true, false>;
     static constexpr int block = 256, bytes = 210, zero = 32, levels = 64;
-    static constexpr bool is_signed = false;
+    static constexpr bool is_signed = false, by_quads = true;
     // low 4 bits [128], high 2 bits [64], scales s8[16], d
-    template <typename Visit>
-    [[gnu::always_inline]] static void groups(const uint8_t* p, Visit visit) {
-        const uint8_t *high = p + 128 * lanes, *scales = p + 192 * lanes;
-        F d = load_f16(p + 208 * lanes);
-        each_group(visit, [&](int g) [[gnu::always_inline]] {
-            int half = g / 4, r = g % 4;
-            I codes[8];
-            for (int v = 0; v < 8; ++v) {
-                I low = bit_and(shift_right(dword(p, 16 * half + 8 * (r % 2) + v), 4 * (r / 2)),
-                                splat_bytes(15));
-                I top = bit_and(shift_right(dword(high, 8 * half + v), 2 * r), splat_bytes(3));
-                codes[v] = bit_or(low, shift_left(top, 4));
-            }
-            Scales s{d};
-            for (int h = 0; h < 2; ++h) {
-                int j = 2 * g + h;
-                s.scales[h] =
-                    shift_right_signed(shift_left(dword(scales, j / 4), 24 - 8 * (j % 4)), 24);
-            }
-            visit(g, codes, s);
-        });
+    const uint8_t* p;
+    F d;
+
+    explicit Q6_K(const uint8_t* at) : p(at), d(load_f16(p + 208 * lanes)) {}
+    [[gnu::always_inline]] auto codes(int g) const {
+        return [p = p, half = g / 4, r = g % 4](int j) {
+            I low = bit_and(shift_right(dword(p, 16 * half + 8 * (r % 2) + j), 4 * (r / 2)),
+                            splat_bytes(15));
+            I top = dword(p + 128 * lanes, 8 * half + j);
+            return bit_or(low, shift_left(bit_and(shift_right(top, 2 * r), splat_bytes(3)), 4));
+        };
+    }
+    [[gnu::always_inline]] Scales scales(int g) const {
+        Scales s{d};
+        for (int h = 0; h < 2; ++h) {
+            int j = 2 * g + h;
+            I four = dword(p + 192 * lanes, j / 4);
+            s.scales[h] = shift_right_signed(shift_left(four, 24 - 8 * (j % 4)), 24);
+        }
+        return s;
     }
 };
 
 struct IQ4_XS {
     using Scales = Scale;
     static constexpr int block = 256, bytes = 136, zero = 0, levels = 128;
-    static constexpr bool is_signed = true;
+    static constexpr bool is_signed = true, by_quads = true;
     // d, high 2 bits of the scales u16, low 4 bits [4], codes [128]
-    template <typename Visit>
-    [[gnu::always_inline]] static void groups(const uint8_t* p, Visit visit) {
-        const uint8_t* q = p + 8 * lanes;
-        const auto table = table16(nonlinear_levels);
-        F d = load_f16(p);
-        I high = load_u16(p + 2 * lanes), low = dword(p + 4 * lanes, 0);
-        each_group(visit, [&](int g) [[gnu::always_inline]] {
-            I codes[8];
-            for (int v = 0; v < 4; ++v) {
-                I bytes = dword(q, 4 * g + v);
-                codes[v] = biased(lookup(table, bit_and(bytes, splat_bytes(15))));
-                codes[v + 4] =
-                    biased(lookup(table, bit_and(shift_right(bytes, 4), splat_bytes(15))));
-            }
-            I scale = bit_or(field(low, 4 * g, 4), shift_left(field(high, 2 * g, 2), 4));
-            visit(g, codes, Scale{mul(d, to_float(add(scale, splat(-32))))});
-        });
+    const uint8_t* p;
+    F d;
+    I high, low;
+
+    explicit IQ4_XS(const uint8_t* at)
+        : p(at), d(load_f16(p)), high(load_u16(p + 2 * lanes)), low(dword(p + 4 * lanes, 0)) {}
+    [[gnu::always_inline]] auto codes(int g) const {
+        return [q = p + 8 * lanes, g, table = table16(nonlinear_levels)](int j) {
+            const I bytes = dword(q, 4 * g + j % 4);
+            const I code = bit_and(j < 4 ? bytes : shift_right(bytes, 4), splat_bytes(15));
+            return biased(lookup(table, code));
+        };
+    }
+    [[gnu::always_inline]] Scales scales(int g) const {
+        I scale = bit_or(field(low, 4 * g, 4), shift_left(field(high, 2 * g, 2), 4));
+        return {mul(d, to_float(add(scale, splat(-32))))};
     }
 };
 

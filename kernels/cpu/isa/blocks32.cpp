@@ -11,116 +11,114 @@ namespace {
 
 // The 4-bit codes of 32 elements: dword v of a row holds quad v in its low and quad v + 4 in its
 // high nibbles.
-[[gnu::always_inline]] inline void load_nibbles(const uint8_t* p, I (&codes)[8]) {
-    const I low = splat_bytes(15);
-    for (int v = 0; v < 4; ++v) {
-        I bytes = load(p + 4 * lanes * v);
-        codes[v] = bit_and(bytes, low);
-        codes[v + 4] = bit_and(shift_right(bytes, 4), low);
-    }
+[[gnu::always_inline]] inline I nibbles(const uint8_t* p, int j) {
+    const I bytes = dword(p, j % 4);
+    return bit_and(j < 4 ? bytes : shift_right(bytes, 4), splat_bytes(15));
 }
 
-// Adds bit 4 to the codes from a dword per row that has one bit per element.
-[[gnu::always_inline]] inline void add_fifth_bits(const uint8_t* p, I (&codes)[8]) {
-    I high = load(p);
-    for (int v = 0; v < 8; ++v)
-        codes[v] = or_where(codes[v], repeat_byte(high, v / 2), quad_bits(v), 16);
+// Adds bit 4 to codes of quad j from a dword per row that has one bit per element.
+[[gnu::always_inline]] inline I with_fifth_bits(I codes, I high, int j) {
+    return or_where(codes, repeat_byte(high, j / 2), quad_bits(j), 16);
 }
 
 struct Q4_0 {
     using Scales = Scale;
     static constexpr int block = 32, bytes = 18, zero = 8, levels = 16;
-    static constexpr bool is_signed = false;
-    template <typename Visit>
-    [[gnu::always_inline]] static void groups(const uint8_t* p, Visit visit) {
-        I codes[8];
-        load_nibbles(p + 2 * lanes, codes);
-        visit(0, codes, Scale{load_f16(p)});
+    static constexpr bool is_signed = false, by_quads = true;
+    const uint8_t* p;
+
+    [[gnu::always_inline]] auto codes(int) const {
+        return [q = p + 2 * lanes](int j) { return nibbles(q, j); };
     }
+    Scales scales(int) const { return {load_f16(p)}; }
 };
 
 struct Q4_1 {
     using Scales = ScaleMin;
     static constexpr int block = 32, bytes = 20, zero = 0, levels = 16;
-    static constexpr bool is_signed = false;
-    template <typename Visit>
-    [[gnu::always_inline]] static void groups(const uint8_t* p, Visit visit) {
-        I codes[8];
-        load_nibbles(p + 4 * lanes, codes);
-        visit(0, codes, ScaleMin{load_f16(p), load_f16(p + 2 * lanes)});
+    static constexpr bool is_signed = false, by_quads = true;
+    const uint8_t* p;
+
+    [[gnu::always_inline]] auto codes(int) const {
+        return [q = p + 4 * lanes](int j) { return nibbles(q, j); };
     }
+    Scales scales(int) const { return {load_f16(p), load_f16(p + 2 * lanes)}; }
 };
 
 struct Q5_0 {
     using Scales = Scale;
     static constexpr int block = 32, bytes = 22, zero = 16, levels = 32;
-    static constexpr bool is_signed = false;
-    template <typename Visit>
-    [[gnu::always_inline]] static void groups(const uint8_t* p, Visit visit) {
-        I codes[8];
-        load_nibbles(p + 6 * lanes, codes);
-        add_fifth_bits(p + 2 * lanes, codes);
-        visit(0, codes, Scale{load_f16(p)});
+    static constexpr bool is_signed = false, by_quads = true;
+    const uint8_t* p;
+
+    [[gnu::always_inline]] auto codes(int) const {
+        return [q = p + 6 * lanes, high = load(p + 2 * lanes)](int j) {
+            return with_fifth_bits(nibbles(q, j), high, j);
+        };
     }
+    Scales scales(int) const { return {load_f16(p)}; }
 };
 
 struct Q5_1 {
     using Scales = ScaleMin;
     static constexpr int block = 32, bytes = 24, zero = 0, levels = 32;
-    static constexpr bool is_signed = false;
-    template <typename Visit>
-    [[gnu::always_inline]] static void groups(const uint8_t* p, Visit visit) {
-        I codes[8];
-        load_nibbles(p + 8 * lanes, codes);
-        add_fifth_bits(p + 4 * lanes, codes);
-        visit(0, codes, ScaleMin{load_f16(p), load_f16(p + 2 * lanes)});
+    static constexpr bool is_signed = false, by_quads = true;
+    const uint8_t* p;
+
+    [[gnu::always_inline]] auto codes(int) const {
+        return [q = p + 8 * lanes, high = load(p + 4 * lanes)](int j) {
+            return with_fifth_bits(nibbles(q, j), high, j);
+        };
     }
+    Scales scales(int) const { return {load_f16(p), load_f16(p + 2 * lanes)}; }
 };
 
 struct Q8_0 {
     using Scales = Scale;
     static constexpr int block = 32, bytes = 34, zero = 0, levels = 128;
-    static constexpr bool is_signed = true;
-    template <typename Visit>
-    [[gnu::always_inline]] static void groups(const uint8_t* p, Visit visit) {
-        I codes[8];
-        for (int v = 0; v < 8; ++v) codes[v] = biased(load(p + 2 * lanes + 4 * lanes * v));
-        visit(0, codes, Scale{load_f16(p)});
+    static constexpr bool is_signed = true, by_quads = true;
+    const uint8_t* p;
+
+    [[gnu::always_inline]] auto codes(int) const {
+        return [q = p + 2 * lanes](int j) { return biased(dword(q, j)); };
     }
+    Scales scales(int) const { return {load_f16(p)}; }
 };
 
 struct IQ4_NL {
     using Scales = Scale;
     static constexpr int block = 32, bytes = 18, zero = 0, levels = 128;
-    static constexpr bool is_signed = true;
-    template <typename Visit>
-    [[gnu::always_inline]] static void groups(const uint8_t* p, Visit visit) {
-        const auto table = table16(nonlinear_levels);
-        I codes[8];
-        load_nibbles(p + 2 * lanes, codes);
-        for (I& code : codes) code = biased(lookup(table, code));
-        visit(0, codes, Scale{load_f16(p)});
+    static constexpr bool is_signed = true, by_quads = true;
+    const uint8_t* p;
+
+    [[gnu::always_inline]] auto codes(int) const {
+        return [q = p + 2 * lanes, table = table16(nonlinear_levels)](int j) {
+            return biased(lookup(table, nibbles(q, j)));
+        };
     }
+    Scales scales(int) const { return {load_f16(p)}; }
 };
 
 struct MXFP4 {
     using Scales = Scale;
     static constexpr int block = 32, bytes = 17, zero = 12, levels = 25;
-    static constexpr bool is_signed = false;
-    template <typename Visit>
-    [[gnu::always_inline]] static void groups(const uint8_t* p, Visit visit) {
+    static constexpr bool is_signed = false, by_quads = true;
+    const uint8_t* p;
+
+    [[gnu::always_inline]] auto codes(int) const {
         // Twice the E2M1 values, from -12 to 12, moved up by 12.
-        static constexpr int8_t levels[16] = {12, 13, 14, 15, 16, 18, 20, 24,
+        static constexpr int8_t values[16] = {12, 13, 14, 15, 16, 18, 20, 24,
                                               12, 11, 10, 9,  8,  6,  4,  0};
-        const auto table = table16(levels);
-        I codes[8];
-        load_nibbles(p + lanes, codes);
-        for (I& code : codes) code = lookup(table, code);
+        return [q = p + lanes, table = table16(values)](int j) {
+            return lookup(table, nibbles(q, j));
+        };
+    }
+    Scales scales(int) const {
         // The scale is 2^(e - 128): the exponent field is e - 1, below which lie two subnormals.
         I e = load_u8(p);
         I small = select_less(e, splat(1), splat(0x00200000), splat(0x00400000));
         I normal = shift_left(add(e, splat(-1)), 23);
-        visit(0, codes, Scale{as_float(select_less(e, splat(2), small, normal))});
+        return {as_float(select_less(e, splat(2), small, normal))};
     }
 };
 

@@ -18,10 +18,17 @@ namespace {
     quads[1] = gather(points, bit_or(first, splat(1)));
 }
 
+// The codes of 32 elements, which come in eights.
+struct Quads {
+    I quads[8];
+    [[gnu::always_inline]] I operator()(int j) const { return quads[j]; }
+};
+
 // Byte k of a lane has the signs of quads 2k and 2k + 1.
-[[gnu::always_inline]] inline void put_signs(I signs, I (&codes)[8]) {
+[[gnu::always_inline]] inline void put_signs(I signs, Quads& codes) {
     for (int v = 0; v < 8; ++v)
-        codes[v] = biased(negate_where(codes[v], repeat_byte(signs, v / 2), quad_bits(v)));
+        codes.quads[v] =
+            biased(negate_where(codes.quads[v], repeat_byte(signs, v / 2), quad_bits(v)));
 }
 
 // Seven signs in each byte become eight, whose number is even.
@@ -47,20 +54,23 @@ namespace {
 struct IQ2_XXS {
     using Scales = Scale;
     static constexpr int block = 256, bytes = 66, zero = 0, levels = 44;
-    static constexpr bool is_signed = true;
+    static constexpr bool is_signed = true, by_quads = false;
     // d, 8 x {index[4], 4 x 7 signs and 4 bits of scale}
-    template <typename Visit>
-    [[gnu::always_inline]] static void groups(const uint8_t* p, Visit visit) {
-        const uint8_t* q = p + 2 * lanes;
-        const F d = load_f16(p);
-        each_group(visit, [&](int g) [[gnu::always_inline]] {
-            const I index = dword(q, 2 * g), rest = dword(q, 2 * g + 1);
-            I codes[8];
-            for (int k = 0; k < 4; ++k)
-                load_octet(&gguf::iq2xxs_grid, field(index, 8 * k, 8), codes + 2 * k);
-            put_signs(even_signs(spread_sevens(rest)), codes);
-            visit(g, codes, Scale{scale_of(d, shift_right(rest, 28), 0.25f)});
-        });
+    const uint8_t* p;
+    F d;
+
+    explicit IQ2_XXS(const uint8_t* at) : p(at), d(load_f16(p)) {}
+    [[gnu::always_inline]] I rest(int g) const { return dword(p + 2 * lanes, 2 * g + 1); }
+    [[gnu::always_inline]] Quads codes(int g) const {
+        const I index = dword(p + 2 * lanes, 2 * g);
+        Quads codes;
+        for (int k = 0; k < 4; ++k)
+            load_octet(&gguf::iq2xxs_grid, field(index, 8 * k, 8), codes.quads + 2 * k);
+        put_signs(even_signs(spread_sevens(rest(g))), codes);
+        return codes;
+    }
+    [[gnu::always_inline]] Scales scales(int g) const {
+        return {scale_of(d, shift_right(rest(g), 28), 0.25f)};
     }
 };
 
@@ -75,93 +85,101 @@ struct IQ2_XXS {
 struct IQ2_XS {
     using Scales = Scale16;
     static constexpr int block = 256, bytes = 74, zero = 0, levels = 44;
-    static constexpr bool is_signed = true;
+    static constexpr bool is_signed = true, by_quads = false;
     // d, u16[32] with 9 bits of index and 7 signs, scales 4 bits [16]
-    template <typename Visit>
-    [[gnu::always_inline]] static void groups(const uint8_t* p, Visit visit) {
-        const uint8_t* q = p + 2 * lanes;
-        const F d = load_f16(p);
-        each_group(visit, [&](int g) [[gnu::always_inline]] {
-            I codes[8], signs = splat(0);
-            for (int k = 0; k < 4; ++k) {
-                const I pair = dword(q, 2 * g + k / 2);
-                load_octet(&gguf::iq2xs_grid, field(pair, 16 * (k % 2), 9), codes + 2 * k);
-                signs = bit_or(signs, shift_left(field(pair, 16 * (k % 2) + 9, 7), 8 * k));
-            }
-            put_signs(even_signs(signs), codes);
-            visit(g, codes, scales_of_16(p + 66 * lanes, d, g));
-        });
+    const uint8_t* p;
+    F d;
+
+    explicit IQ2_XS(const uint8_t* at) : p(at), d(load_f16(p)) {}
+    [[gnu::always_inline]] Quads codes(int g) const {
+        Quads codes;
+        I signs = splat(0);
+        for (int k = 0; k < 4; ++k) {
+            const I pair = dword(p + 2 * lanes, 2 * g + k / 2);
+            load_octet(&gguf::iq2xs_grid, field(pair, 16 * (k % 2), 9), codes.quads + 2 * k);
+            signs = bit_or(signs, shift_left(field(pair, 16 * (k % 2) + 9, 7), 8 * k));
+        }
+        put_signs(even_signs(signs), codes);
+        return codes;
     }
+    [[gnu::always_inline]] Scales scales(int g) const { return scales_of_16(p + 66 * lanes, d, g); }
 };
 
 struct IQ2_S {
     using Scales = Scale16;
     static constexpr int block = 256, bytes = 82, zero = 0, levels = 44;
-    static constexpr bool is_signed = true;
+    static constexpr bool is_signed = true, by_quads = false;
     // d, index[32], signs[32], 2 high bits of index [32], scales 4 bits [16]
-    template <typename Visit>
-    [[gnu::always_inline]] static void groups(const uint8_t* p, Visit visit) {
-        const F d = load_f16(p);
-        each_group(visit, [&](int g) [[gnu::always_inline]] {
-            const I low = dword(p + 2 * lanes, g), high = dword(p + 66 * lanes, g / 4);
-            I codes[8];
-            for (int k = 0; k < 4; ++k) {
-                const I over = shift_left(field(high, 8 * (g % 4) + 2 * k, 2), 8);
-                load_octet(&gguf::iq2s_grid, bit_or(field(low, 8 * k, 8), over), codes + 2 * k);
-            }
-            put_signs(dword(p + 34 * lanes, g), codes);
-            visit(g, codes, scales_of_16(p + 74 * lanes, d, g));
-        });
+    const uint8_t* p;
+    F d;
+
+    explicit IQ2_S(const uint8_t* at) : p(at), d(load_f16(p)) {}
+    [[gnu::always_inline]] Quads codes(int g) const {
+        const I low = dword(p + 2 * lanes, g), high = dword(p + 66 * lanes, g / 4);
+        Quads codes;
+        for (int k = 0; k < 4; ++k) {
+            const I over = shift_left(field(high, 8 * (g % 4) + 2 * k, 2), 8);
+            load_octet(&gguf::iq2s_grid, bit_or(field(low, 8 * k, 8), over), codes.quads + 2 * k);
+        }
+        put_signs(dword(p + 34 * lanes, g), codes);
+        return codes;
     }
+    [[gnu::always_inline]] Scales scales(int g) const { return scales_of_16(p + 74 * lanes, d, g); }
 };
 
 struct IQ3_XXS {
     using Scales = Scale;
     static constexpr int block = 256, bytes = 98, zero = 0, levels = 63;
-    static constexpr bool is_signed = true;
+    static constexpr bool is_signed = true, by_quads = false;
     // d, index[64], u32[8] with 4 x 7 signs and 4 bits of scale
-    template <typename Visit>
-    [[gnu::always_inline]] static void groups(const uint8_t* p, Visit visit) {
-        const F d = load_f16(p);
-        each_group(visit, [&](int g) [[gnu::always_inline]] {
-            I codes[8];
-            for (int v = 0; v < 8; ++v)
-                codes[v] = gather(&gguf::iq3xxs_grid,
-                                  field(dword(p + 2 * lanes, 2 * g + v / 4), 8 * (v % 4), 8));
-            const I rest = dword(p + 66 * lanes, g);
-            put_signs(even_signs(spread_sevens(rest)), codes);
-            visit(g, codes, Scale{scale_of(d, shift_right(rest, 28), 0.5f)});
-        });
+    const uint8_t* p;
+    F d;
+
+    explicit IQ3_XXS(const uint8_t* at) : p(at), d(load_f16(p)) {}
+    [[gnu::always_inline]] I rest(int g) const { return dword(p + 66 * lanes, g); }
+    [[gnu::always_inline]] Quads codes(int g) const {
+        Quads codes;
+        for (int v = 0; v < 8; ++v)
+            codes.quads[v] = gather(&gguf::iq3xxs_grid,
+                                    field(dword(p + 2 * lanes, 2 * g + v / 4), 8 * (v % 4), 8));
+        put_signs(even_signs(spread_sevens(rest(g))), codes);
+        return codes;
+    }
+    [[gnu::always_inline]] Scales scales(int g) const {
+        return {scale_of(d, shift_right(rest(g), 28), 0.5f)};
     }
 };
 
 struct IQ3_S {
     using Scales = Scale;
     static constexpr int block = 256, bytes = 110, zero = 0, levels = 16;
-    static constexpr bool is_signed = true;
+    static constexpr bool is_signed = true, by_quads = false;
     // d, index[64], ninth bits of index [64], signs[32], scales 4 bits [8]
-    template <typename Visit>
-    [[gnu::always_inline]] static void groups(const uint8_t* p, Visit visit) {
-        const F d = load_f16(p);
-        const I scales = dword(p + 106 * lanes, 0);
-        each_group(visit, [&](int g) [[gnu::always_inline]] {
-            const I high = dword(p + 66 * lanes, g / 4);
-            I codes[8];
-            for (int v = 0; v < 8; ++v) {
-                const I low = field(dword(p + 2 * lanes, 2 * g + v / 4), 8 * (v % 4), 8);
-                const I ninth = shift_left(field(high, 8 * (g % 4) + v, 1), 8);
-                codes[v] = gather(&gguf::iq3s_grid, bit_or(low, ninth));
-            }
-            put_signs(dword(p + 74 * lanes, g), codes);
-            visit(g, codes, Scale{scale_of(d, field(scales, 4 * g, 4), 2)});
-        });
+    const uint8_t* p;
+    F d;
+    I packed;  // scales
+
+    explicit IQ3_S(const uint8_t* at) : p(at), d(load_f16(p)), packed(dword(p + 106 * lanes, 0)) {}
+    [[gnu::always_inline]] Quads codes(int g) const {
+        const I high = dword(p + 66 * lanes, g / 4);
+        Quads codes;
+        for (int v = 0; v < 8; ++v) {
+            const I low = field(dword(p + 2 * lanes, 2 * g + v / 4), 8 * (v % 4), 8);
+            const I ninth = shift_left(field(high, 8 * (g % 4) + v, 1), 8);
+            codes.quads[v] = gather(&gguf::iq3s_grid, bit_or(low, ninth));
+        }
+        put_signs(dword(p + 74 * lanes, g), codes);
+        return codes;
+    }
+    [[gnu::always_inline]] Scales scales(int g) const {
+        return {scale_of(d, field(packed, 4 * g, 4), 2)};
     }
 };
 
 // Of IQ1_*: points of -1, 0 and 1, moved up or down by 1/8. Codes are eight times that, plus 9.
 struct Shifted {
     static constexpr int zero = 9, levels = 19;
-    static constexpr bool is_signed = false;
+    static constexpr bool is_signed = false, by_quads = false;
 
     // `up`: 2 where a point is moved up, 0 where down.
     [[gnu::always_inline]] static void load(I index, I up, I* quads) {
@@ -179,19 +197,21 @@ struct IQ1_S : Shifted {
     using Scales = Scale;
     static constexpr int block = 256, bytes = 50;
     // d, index[32], u16[8] with 4 x 3 high bits of index, 3 bits of scale and whether it is down
-    template <typename Visit>
-    [[gnu::always_inline]] static void groups(const uint8_t* p, Visit visit) {
-        const F d = load_f16(p);
-        each_group(visit, [&](int g) [[gnu::always_inline]] {
-            const I low = dword(p + 2 * lanes, g), rest = load_u16(p + 34 * lanes + 2 * lanes * g);
-            const I up = shift_left(bit_xor(field(rest, 15, 1), splat(1)), 1);
-            I codes[8];
-            for (int k = 0; k < 4; ++k)
-                load(bit_or(field(low, 8 * k, 8), shift_left(field(rest, 3 * k, 3), 8)), up,
-                     codes + 2 * k);
-            visit(g, codes, Scale{scale(d, field(rest, 12, 3))});
-        });
+    const uint8_t* p;
+    F d;
+
+    explicit IQ1_S(const uint8_t* at) : p(at), d(load_f16(p)) {}
+    [[gnu::always_inline]] I rest(int g) const { return load_u16(p + 34 * lanes + 2 * lanes * g); }
+    [[gnu::always_inline]] Quads codes(int g) const {
+        const I low = dword(p + 2 * lanes, g), high = rest(g);
+        const I up = shift_left(bit_xor(field(high, 15, 1), splat(1)), 1);
+        Quads codes;
+        for (int k = 0; k < 4; ++k)
+            load(bit_or(field(low, 8 * k, 8), shift_left(field(high, 3 * k, 3), 8)), up,
+                 codes.quads + 2 * k);
+        return codes;
     }
+    [[gnu::always_inline]] Scales scales(int g) const { return {scale(d, field(rest(g), 12, 3))}; }
 };
 
 struct IQ1_M : Shifted {
@@ -199,31 +219,36 @@ struct IQ1_M : Shifted {
     static constexpr int block = 256, bytes = 56;
     // index[32], 4 bits [32] with 3 high bits of index and whether it is down, u16[4] with 4 x 3
     // bits of scale, and 4 bits of d
-    template <typename Visit>
-    [[gnu::always_inline]] static void groups(const uint8_t* p, Visit visit) {
-        const uint8_t* scales = p + 48 * lanes;
+    const uint8_t* p;
+    F d;
+
+    explicit IQ1_M(const uint8_t* at) : p(at) {
         I half = splat(0);
-        for (int i = 0; i < 4; ++i)
-            half =
-                bit_or(half, shift_left(field(dword(scales, i / 2), 16 * (i % 2) + 12, 4), 4 * i));
-        const F d = float_of_half(half);
-        each_group(visit, [&](int g) [[gnu::always_inline]] {
-            const I low = dword(p, g), rest = dword(p + 32 * lanes, g / 2);
-            I codes[8];
-            for (int k = 0; k < 4; ++k) {
-                const int at = 16 * (g % 2) + 4 * k;
-                const I up = shift_left(bit_xor(field(rest, at + 3, 1), splat(1)), 1);
-                load(bit_or(field(low, 8 * k, 8), shift_left(field(rest, at, 3), 8)), up,
-                     codes + 2 * k);
-            }
-            Scale16 s;
-            for (int h = 0; h < 2; ++h) {
-                const int j = 2 * g + h;
-                s.scales[h] =
-                    scale(d, field(dword(scales, j / 8), 16 * (j / 4 % 2) + 3 * (j % 4), 3));
-            }
-            visit(g, codes, s);
-        });
+        for (int i = 0; i < 4; ++i) {
+            const I pair = dword(p + 48 * lanes, i / 2);
+            half = bit_or(half, shift_left(field(pair, 16 * (i % 2) + 12, 4), 4 * i));
+        }
+        d = float_of_half(half);
+    }
+    [[gnu::always_inline]] Quads codes(int g) const {
+        const I low = dword(p, g), rest = dword(p + 32 * lanes, g / 2);
+        Quads codes;
+        for (int k = 0; k < 4; ++k) {
+            const int at = 16 * (g % 2) + 4 * k;
+            const I up = shift_left(bit_xor(field(rest, at + 3, 1), splat(1)), 1);
+            load(bit_or(field(low, 8 * k, 8), shift_left(field(rest, at, 3), 8)), up,
+                 codes.quads + 2 * k);
+        }
+        return codes;
+    }
+    [[gnu::always_inline]] Scales scales(int g) const {
+        Scale16 s;
+        for (int h = 0; h < 2; ++h) {
+            const int j = 2 * g + h;
+            const I pair = dword(p + 48 * lanes, j / 8);
+            s.scales[h] = scale(d, field(pair, 16 * (j / 4 % 2) + 3 * (j % 4), 3));
+        }
+        return s;
     }
 };
 

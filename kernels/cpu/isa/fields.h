@@ -5,30 +5,21 @@
 
 namespace tandem::kernels::cpu::TANDEM_ISA {
 
-// A visitor of the groups of a block that is to be called in a loop. Others are called eight times,
-// with constants for shifts and indices, where that is safe.
-template <typename Visit>
-struct InLoop : Visit {};
-template <typename Visit>
-InLoop(Visit) -> InLoop<Visit>;
-template <typename Visit>
-inline constexpr bool unrolls = true;
-template <typename Visit>
-inline constexpr bool unrolls<InLoop<Visit>> = false;
-
-// Calls body(g) for each group of a block of 256 elements, in the way that their visitor wants.
-template <typename Visit, typename Body>
-[[gnu::always_inline]] inline void each_group(const Visit&, Body body) {
+// Calls visit(g) for each 32 elements of a Type's block (matrix.h): in a loop, or with constants
+// for shifts and indices, where that is safe.
+template <class Type, bool unrolls, typename Visit>
+[[gnu::always_inline]] inline void each_group(Visit visit) {
+    constexpr int groups = Type::block / 32;
 // GCC 12 makes wrong sums of portable lanes where it unrolls, at -O1 and without vectorisation.
 #if defined(__AVX2__)
-    if constexpr (unrolls<Visit>) {
+    if constexpr (unrolls) {
 #pragma GCC unroll 8
-        for (int g = 0; g < 8; ++g) body(g);
+        for (int g = 0; g < groups; ++g) visit(g);
         return;
     }
 #endif
 #pragma GCC unroll 1
-    for (int g = 0; g < 8; ++g) body(g);
+    for (int g = 0; g < groups; ++g) visit(g);
 }
 
 // Dword v of a field that begins at p, for every row.

@@ -107,10 +107,10 @@ void multiply_floats(const Product& product) {
     constexpr int most = lanes == 16 ? 8 : 4;
     for_tiles<most, 1>(product, product.columns * Type::bytes * lanes,
                        [&]<int T>(int64_t group, int64_t, int64_t token, const uint8_t* weights) {
-                           run_tile<T>(
+                           run_tile<1, T>(
                                product, group, token, weights,
-                               [&](const uint8_t* w, const uint8_t* const(&x)[T], F(&y)[T]) {
-                                   float_tile<Type, T>(w, product.columns, x, y);
+                               [&](const uint8_t* w, const uint8_t* const(&x)[T], F(&y)[1][T]) {
+                                   float_tile<Type, T>(w, product.columns, x, y[0]);
                                });
                        });
 }

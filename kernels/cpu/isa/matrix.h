@@ -8,21 +8,24 @@
 //     lane 0    [ w w w w | w w w w ...    [ a a a a | a a a a ...
 //     lane 1    [ w w w w | w w w w ...      one quad for all lanes
 //
-// A Type unpacks its blocks into such vectors of codes, in groups of 32 elements with their scales:
+// A Type is a packed block of all rows, made of where it lies, and gives such vectors of codes:
 //
 //     block       elements of a block, and of the activation's blocks (32 or 256)
 //     bytes       of a packed block of one row
 //     zero        what a code of 0.0 is; 0 for types with a minimum of their own
 //     levels      codes, or magnitudes of signed ones, are below this
 //     is_signed   codes went through biased()
-//     Scales      of each group: how results become values
-//     groups(p, visit)   calls visit(group, codes[8], Scales) for each 32 elements of a block
+//     by_quads    a quad's codes take little by themselves; else all of a group are made together
+//     codes(g)    of the g-th group of 32 elements: a function of the number of a quad
+//     Scales      of a group: how results become values; scales(g)
 //
 // Of Scales, those with `per16` have two per group, those with `has_min` add minimum * sum of the
 // activation, and those that are `whole` are whole numbers times one number of a block.
 #pragma once
 
+#include <array>
 #include <type_traits>
+#include <utility>
 
 #include "kernels/cpu/isa.h"
 #include "kernels/cpu/isa/fields.h"
@@ -69,45 +72,19 @@ constexpr int quads_in_halves() {
     }
 }
 
+// Bytes of 32 elements of all rows.
+template <class Type>
+inline constexpr int group_part = Type::bytes* lanes / (Type::block / 32);
+
 // Asks for as much as 32 elements of all rows take.
 template <class Type>
-[[gnu::always_inline]] inline void prefetch_group(const uint8_t* block, int g) {
-    constexpr int bytes = Type::bytes * lanes, groups = Type::block / 32;
-    const uint8_t* at = block + g * bytes / groups;
-    for (int byte = 0; byte < bytes / groups; byte += 64) prefetch_line(at + byte);
+[[gnu::always_inline]] inline void prefetch_part(const uint8_t* near, const uint8_t* far) {
+    for (int byte = 0; byte < group_part<Type>; byte += 64) prefetch_lines(near + byte, far + byte);
 }
-
-// Adds quads [first, first + count) of a group to a sum of each of T tokens. A product waits for
-// the one before it in its chain, so quads go round several chains where there are few tokens.
-template <class Type, int count, int T>
-[[gnu::always_inline]] inline void dot_quads(const I (&codes)[8], int first,
-                                             const int8_t* const (&a)[T], I (&sums)[T]) {
-    if constexpr (constexpr int most = quads_in_halves<Type>(); most > 0) {
-        constexpr int some = most < count ? most : count;
-        for (int begin = first; begin < first + count; begin += some) {
-            I halves[T];
-            for (int t = 0; t < T; ++t) halves[t] = splat(0);
-            for (int j = begin; j < begin + some; ++j)
-                for (int t = 0; t < T; ++t)
-                    halves[t] = dot_halves(halves[t], codes[j], splat_quad(a[t] + 4 * j));
-            for (int t = 0; t < T; ++t) sums[t] = dot_pairs(sums[t], halves[t], splat(0x00010001));
-        }
-        return;
-    }
-    constexpr int chains = T >= count ? 1 : T > 2 || count == 4 ? 2 : 4;
-    I chain[T][chains];
-    for (int t = 0; t < T; ++t)
-        for (int c = 0; c < chains; ++c) chain[t][c] = c == 0 ? sums[t] : splat(0);
-    for (int j = first; j < first + count; ++j)
-        for (int t = 0; t < T; ++t) {
-            I& sum = chain[t][j % chains];
-            const I quad = splat_quad(a[t] + 4 * j);
-            sum = Type::is_signed ? dot_signed(sum, codes[j], quad) : dot(sum, codes[j], quad);
-        }
-    for (int t = 0; t < T; ++t) {
-        sums[t] = chain[t][0];
-        for (int c = 1; c < chains; ++c) sums[t] = add(sums[t], chain[t][c]);
-    }
+template <class Type>
+[[gnu::always_inline]] inline void prefetch_group(const uint8_t* block, int g) {
+    const uint8_t* at = block + g * group_part<Type>;
+    prefetch_part<Type>(at + near_ahead, at + far_ahead);
 }
 
 // An i32 of 16 bits times a factor.
@@ -120,90 +97,137 @@ template <int factor>
     return splat(factor * *reinterpret_cast<const int32_t*>(number));
 }
 
-// A few tokens: one packed group of rows, T tokens, codes unpacked in registers.
-template <class Type, int T>
-inline void tile(const uint8_t* weights, int64_t columns, const uint8_t* const (&x)[T], F (&y)[T]) {
-    constexpr int zero_code = Type::zero + (Type::is_signed ? signed_bias : 0);
-    constexpr bool wide = Type::block == 256;
-    const Q8Row row = q8_row(columns, Type::block);
-    for (int t = 0; t < T; ++t) y[t] = zero();
-    for (int64_t b = 0; b < columns / Type::block; ++b) {
-        const uint8_t* p = weights + b * Type::bytes * lanes;
-        F part[T];
-        for (int t = 0; t < T; ++t) part[t] = zero();
-        auto multiply_group = [&](int g, const I(&codes)[8], const auto& s) [[gnu::always_inline]] {
-            using S = std::remove_cvref_t<decltype(s)>;
-            const int64_t at = b * (Type::block / 32) + g;  // of the 32 elements, in the row
-            prefetch_group<Type>(p, g);
-            const int8_t* a[T];
-            for (int t = 0; t < T; ++t) a[t] = reinterpret_cast<const int8_t*>(x[t]) + 32 * at;
-            auto real_at = [&](int t, int64_t offset, int64_t i) {
-                return splat(reinterpret_cast<const float*>(x[t] + offset)[i]);
-            };
-            F(&total)[T] = wide ? part : y;
-            I product[T];
-            constexpr int quads = 8 / S::count;
-            const int64_t sums = S::per16 ? row.sums16 : row.sums32;
-            const int64_t real_sums = S::per16 ? row.real_sums16 : row.real_sums32;
-// Else codes would be picked at run time.
-#pragma GCC unroll 2
-            for (int h = 0; h < S::count; ++h) {
-                const int64_t n = S::count * at + h;
+// Quads [first, first + count) of G groups of rows and T tokens: what sums begin with, and the
+// products. A product waits for the one before it in its chain, so quads go round several chains
+// where there are few tokens.
+template <class Type, int count, int G, int T, typename Codes, typename Begin>
+[[gnu::always_inline]] inline void dot_quads(const Codes& codes, int first,
+                                             const int8_t* const (&a)[T], Begin begin,
+                                             I (&sums)[G][T]) {
+    if constexpr (constexpr int most = quads_in_halves<Type>(); most > 0) {
+        constexpr int some = most < count ? most : count;
+#pragma GCC unroll 8
+        for (int from = first; from < first + count; from += some) {
+            I halves[G][T];
+            for (auto& of_group : halves)
+                for (I& half : of_group) half = splat(0);
+#pragma GCC unroll 8
+            for (int j = from; j < from + some; ++j) {
+                I row[G];
+                for (int g = 0; g < G; ++g) row[g] = codes[g](j);
                 for (int t = 0; t < T; ++t) {
-                    const uint8_t* sum = x[t] + sums + 4 * n;
-                    product[t] = zero_code ? times_small<-zero_code>(sum) : splat(0);
-                }
-                dot_quads<Type, quads>(codes, quads * h, a, product);
-                for (int t = 0; t < T; ++t) {
-                    F scale = s.scale(h);
-                    if constexpr (!wide) scale = mul(scale, real_at(t, row.scales, at));
-                    total[t] = fma(to_float(product[t]), scale, total[t]);
-                    if constexpr (S::has_min)
-                        total[t] = fma(s.min(h), real_at(t, real_sums, n), total[t]);
+                    const I quad = splat_quad(a[t] + 4 * j);
+                    for (int g = 0; g < G; ++g)
+                        halves[g][t] = dot_halves(halves[g][t], row[g], quad);
                 }
             }
-        };
-        // One load follows a field from group to group, so that the processor's prefetchers learn
-        // its way, and the code for eight tokens stays short.
-        Type::groups(p, InLoop{multiply_group});
-        if constexpr (wide)
-            for (int t = 0; t < T; ++t)
-                y[t] =
-                    fma(part[t], splat(reinterpret_cast<const float*>(x[t] + row.scales)[b]), y[t]);
+            for (int t = 0; t < T; ++t) {
+                const I before = from == first ? begin(t) : splat(0);
+                for (int g = 0; g < G; ++g)
+                    sums[g][t] = dot_pairs(from == first ? before : sums[g][t], halves[g][t],
+                                           splat(0x00010001));
+            }
+        }
+    } else {
+        constexpr int chains = T >= count ? 1 : T > 2 || count == 4 ? 2 : 4;
+        I chain[G][T][chains];
+        for (int t = 0; t < T; ++t)
+            for (int c = 0; c < chains; ++c) {
+                const I before = c == 0 ? begin(t) : splat(0);
+                for (int g = 0; g < G; ++g) chain[g][t][c] = before;
+            }
+#pragma GCC unroll 8
+        for (int j = first; j < first + count; ++j) {
+            I row[G];
+            for (int g = 0; g < G; ++g) row[g] = codes[g](j);
+            for (int t = 0; t < T; ++t) {
+                const I quad = splat_quad(a[t] + 4 * j);
+                for (int g = 0; g < G; ++g) {
+                    I& sum = chain[g][t][j % chains];
+                    sum = Type::is_signed ? dot_signed(sum, row[g], quad) : dot(sum, row[g], quad);
+                }
+            }
+        }
+        for (int g = 0; g < G; ++g)
+            for (int t = 0; t < T; ++t) {
+                sums[g][t] = chain[g][t][0];
+                for (int c = 1; c < chains; ++c) sums[g][t] = add(sums[g][t], chain[g][t][c]);
+            }
     }
 }
 
-// Signed codes in blocks of 32 of two packed groups, which share what is read of tokens.
-template <class Type, int T>
-inline void tile_of_two(const uint8_t* weights, int64_t group_bytes, int64_t columns,
-                        const uint8_t* const (&x)[T], F (&y)[2][T]) {
+// A few tokens: G packed groups of rows, `apart` from one another, and T tokens; codes are unpacked
+// in registers. More groups than one share what is read of tokens.
+template <class Type, int G, int T>
+inline void tile(const uint8_t* weights, int64_t apart, int64_t columns,
+                 const uint8_t* const (&x)[T], F (&y)[G][T]) {
     using S = typename Type::Scales;
-    static_assert(Type::block == 32 && Type::is_signed && !S::has_min && signed_bias == 0);
+    constexpr int zero_code = Type::zero + (Type::is_signed ? signed_bias : 0);
+    constexpr bool wide = Type::block == 256;
+    constexpr int quads = 8 / S::count;
     const Q8Row row = q8_row(columns, Type::block);
+    const int64_t sums = S::per16 ? row.sums16 : row.sums32;
+    const int64_t real_sums = S::per16 ? row.real_sums16 : row.real_sums32;
     for (auto& of_group : y)
         for (F& total : of_group) total = zero();
+    auto real_at = [&](int t, int64_t offset, int64_t i) [[gnu::always_inline]] {
+        return splat(reinterpret_cast<const float*>(x[t] + offset)[i]);
+    };
     for (int64_t b = 0; b < columns / Type::block; ++b) {
         const uint8_t* p = weights + b * Type::bytes * lanes;
-        I codes[2][8], sums[2][T];
-        F scales[2];
-        for (int g = 0; g < 2; ++g) {
-            prefetch_group<Type>(p + g * group_bytes, 0);
-            Type::groups(p + g * group_bytes, [&](int, const I(&of_group)[8], const S& s) {
-                for (int j = 0; j < 8; ++j) codes[g][j] = of_group[j];
-                scales[g] = s.scale(0);
-            });
-            for (I& sum : sums[g]) sum = splat(0);
+        const auto packed = [&]<int... g>(std::integer_sequence<int, g...>) {
+            return std::array<Type, G>{Type{p + g * apart}...};
         }
-        for (int j = 0; j < 8; ++j)
-            for (int t = 0; t < T; ++t) {
-                const I quad = splat_quad(reinterpret_cast<const int8_t*>(x[t]) + 32 * b + 4 * j);
-                for (int g = 0; g < 2; ++g) sums[g][t] = dot_signed(sums[g][t], codes[g][j], quad);
+        (std::make_integer_sequence<int, G>{});
+        F of_block[G][T];
+        for (auto& of_group : of_block)
+            for (F& total : of_group) total = zero();
+        F(&totals)[G][T] = wide ? of_block : y;
+        // One load follows a field from group to group, so that the processor's prefetchers learn
+        // its way, and the code for eight tokens stays short.
+        each_group<Type, false>([&](int n) [[gnu::always_inline]] {
+            const int64_t at = b * (Type::block / 32) + n;  // of the 32 elements, in the row
+            // Memory gives the next groups in the order in which they lie.
+            const uint8_t* part = weights + at * group_part<Type>;
+            const uint8_t* next = weights + G * apart + G * at * group_part<Type>;
+            for (int g = 0; g < G; ++g)
+                prefetch_part<Type>(part + g * apart + near_ahead,
+                                    G == 1 ? part + far_ahead : next + g * group_part<Type>);
+            const int8_t* a[T];
+            for (int t = 0; t < T; ++t) a[t] = reinterpret_cast<const int8_t*>(x[t]) + 32 * at;
+            const auto codes = [&]<int... g>(std::integer_sequence<int, g...>) {
+                return std::array{packed[g].codes(n)...};
             }
-        for (int t = 0; t < T; ++t) {
-            const F scale = splat(reinterpret_cast<const float*>(x[t] + row.scales)[b]);
-            for (int g = 0; g < 2; ++g)
-                y[g][t] = fma(to_float(sums[g][t]), mul(scales[g], scale), y[g][t]);
-        }
+            (std::make_integer_sequence<int, G>{});
+// Else codes would be picked at run time.
+#pragma GCC unroll 2
+            for (int h = 0; h < S::count; ++h) {
+                const int64_t k = S::count * at + h;
+                I product[G][T];
+                auto begin = [&](int t) [[gnu::always_inline]] {
+                    return zero_code ? times_small<-zero_code>(x[t] + sums + 4 * k) : splat(0);
+                };
+                dot_quads<Type, quads>(codes, quads * h, a, begin, product);
+                F scales[G], mins[G];
+                for (int g = 0; g < G; ++g) {
+                    const S s = packed[g].scales(n);
+                    scales[g] = s.scale(h);
+                    if constexpr (S::has_min) mins[g] = s.min(h);
+                }
+                for (int t = 0; t < T; ++t)
+                    for (int g = 0; g < G; ++g) {
+                        F scale = scales[g];
+                        if constexpr (!wide) scale = mul(scale, real_at(t, row.scales, at));
+                        totals[g][t] = fma(to_float(product[g][t]), scale, totals[g][t]);
+                        if constexpr (S::has_min)
+                            totals[g][t] = fma(mins[g], real_at(t, real_sums, k), totals[g][t]);
+                    }
+            }
+        });
+        if constexpr (wide)
+            for (int t = 0; t < T; ++t)
+                for (int g = 0; g < G; ++g)
+                    y[g][t] = fma(of_block[g][t], real_at(t, row.scales, b), y[g][t]);
     }
 }
 
@@ -256,15 +280,15 @@ inline const uint8_t* token_row(const Product& product, int64_t token) {
     return product.x + from * product.x_stride;
 }
 
-// T tokens from `token` on, one packed group.
-template <int T, typename Tile>
+// T tokens from `token` on, G packed groups.
+template <int G, int T, typename Tile>
 inline void run_tile(const Product& product, int64_t group, int64_t token, const uint8_t* weights,
                      Tile tile) {
     const uint8_t* x[T];
     for (int t = 0; t < T; ++t) x[t] = token_row(product, token + t);
-    F results[T];
+    F results[G][T];
     tile(weights, x, results);
-    put<T>(product, group, token, results);
+    for (int g = 0; g < G; ++g) put<T>(product, group + g, token, results[g]);
 }
 
 // visit<count>() for a count from 1 to `most`.
@@ -299,40 +323,28 @@ inline void for_tiles(const Product& product, int64_t group_bytes, Each each) {
     }
 }
 
-// T tokens from `token` on, two packed groups.
-template <class Type, int T>
-inline void run_two(const Product& product, int64_t group, int64_t token, const uint8_t* weights,
-                    int64_t group_bytes) {
-    const uint8_t* x[T];
-    for (int t = 0; t < T; ++t) x[t] = token_row(product, token + t);
-    F results[2][T];
-    tile_of_two<Type, T>(weights, group_bytes, product.columns, x, results);
-    for (int g = 0; g < 2; ++g) put<T>(product, group + g, token, results[g]);
-}
-
-// Where a signed product takes many instructions, tokens are read for two groups at once.
+// Where a product takes many instructions, some tokens are read for two groups at once: for as many
+// as registers have room for sums.
 template <class Type>
-inline constexpr int64_t groups_together = (sums_in_halves && Type::block == 32 && Type::is_signed)
-                                               ? 2
-                                               : 1;
-inline constexpr int least_together = 3;  // tokens
+inline constexpr int64_t groups_together = sums_in_halves&& Type::by_quads ? 2 : 1;
+inline constexpr int least_together = 2, most_together = 4;  // tokens
 
 template <class Type>
 void multiply(const Product& product) {
-    constexpr int most = lanes == 16 ? 8 : 4;
-    int64_t group_bytes = product.columns / Type::block * Type::bytes * lanes;
-    for_tiles<most, groups_together<Type>>(
-        product, group_bytes,
-        [&]<int T>(int64_t group, int64_t groups, int64_t token, const uint8_t* weights) {
-            if constexpr (groups_together<Type> == 2 && T >= least_together)
-                if (groups == 2)
-                    return run_two<Type, T>(product, group, token, weights, group_bytes);
-            for (int64_t g = 0; g < groups; ++g, weights += group_bytes)
-                run_tile<T>(product, group + g, token, weights,
-                            [&](const uint8_t* w, const uint8_t* const(&x)[T], F(&y)[T]) {
-                                tile<Type, T>(w, product.columns, x, y);
-                            });
-        });
+    constexpr int most = lanes == 16 ? 8 : 6;
+    const int64_t group_bytes = product.columns / Type::block * Type::bytes * lanes;
+    auto each = [&]<int T>(int64_t group, int64_t groups, int64_t token, const uint8_t* weights) {
+        auto of_groups = [&]<int G>(int64_t first) {
+            run_tile<G, T>(product, group + first, token, weights + first * group_bytes,
+                           [&](const uint8_t* w, const uint8_t* const(&x)[T], F(&y)[G][T]) {
+                               tile<Type, G, T>(w, group_bytes, product.columns, x, y);
+                           });
+        };
+        if constexpr (groups_together<Type> == 2 && T >= least_together && T <= most_together)
+            if (groups == 2) return of_groups.template operator()<2>(0);
+        for (int64_t g = 0; g < groups; ++g) of_groups.template operator()<1>(g);
+    };
+    for_tiles<most, groups_together<Type>>(product, group_bytes, each);
 }
 
 }  // namespace tandem::kernels::cpu::TANDEM_ISA

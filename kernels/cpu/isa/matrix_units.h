@@ -72,8 +72,10 @@ inline constexpr float before_cut = 1 + 0.72f / 256;
 // 32 columns of one group. A byte of a quad is put into the fraction of a float, which makes it
 // base + code, and one multiplication-addition makes that the weight. Codes without a bias have
 // less than 8 bits and take the upper byte of the fraction.
-template <class Type, class S>
-[[gnu::always_inline]] inline void unpack_step(const I (&codes)[8], const S& s, uint8_t* to) {
+template <class Type, typename Codes>
+[[gnu::always_inline]] inline void unpack_step(const Codes& codes, const typename Type::Scales& s,
+                                               uint8_t* to) {
+    using S = typename Type::Scales;
     constexpr int zero_code = Type::zero + (Type::is_signed ? signed_bias : 0);
     constexpr int byte = Type::is_signed ? 1 : 2, quads = 8 / S::count;
     constexpr float base_value = Type::is_signed ? 32768 : 128;
@@ -83,8 +85,9 @@ template <class Type, class S>
         F shift = mul(scale, splat(-(base_value + zero_code)));
         if constexpr (S::has_min) shift = fma(s.min(h), splat(before_cut), shift);
         for (int j = h * quads; j < (h + 1) * quads; ++j) {
+            const I quad = codes(j);
             auto weight = [&]<int b>() {
-                return fma(as_float(put_byte<b, byte>(base, codes[j])), scale, shift);
+                return fma(as_float(put_byte<b, byte>(base, quad)), scale, shift);
             };
             store(to + 128 * j,
                   pair_cut(weight.template operator()<0>(), weight.template operator()<1>()));
@@ -106,10 +109,12 @@ template <class Type, typename Visit>
     } else {
         for (int64_t k = first; k < last; k += Type::block) {
             const uint8_t* p = group + k / Type::block * Type::bytes * lanes;
-            Type::groups(p, [&](int g, const I(&codes)[8], const auto& s) [[gnu::always_inline]] {
+            const Type packed{p};
+            each_group<Type, true>([&](int g) [[gnu::always_inline]] {
                 prefetch_group<Type>(p, g);
-                visit(k / 32 + g,
-                      [&](uint8_t* to) [[gnu::always_inline]] { unpack_step<Type>(codes, s, to); });
+                visit(k / 32 + g, [&](uint8_t* to) [[gnu::always_inline]] {
+                    unpack_step<Type>(packed.codes(g), packed.scales(g), to);
+                });
             });
         }
     }

@@ -91,12 +91,13 @@ inline void store_scales(const I* scales, uint8_t* to) {
 }
 
 // Codes of 32 columns in the order of tokens'.
-inline void store_codes(const I (&codes)[8], uint8_t* to) {
+template <typename Codes>
+[[gnu::always_inline]] inline void store_codes(const Codes& codes, uint8_t* to) {
     if (!sums_in_halves)
-        for (int j = 0; j < 8; ++j) store(to + 4 * lanes * j, codes[j]);
+        for (int j = 0; j < 8; ++j) store(to + 4 * lanes * j, codes(j));
     else
         for (int j = 0; j < 4; ++j) {
-            const I first = codes[j], last = codes[j + 4];
+            const I first = codes(j), last = codes(j + 4);
             store(to + 8 * lanes * j, pair_of(first, last));
             store(to + 8 * lanes * j + 4 * lanes,
                   pair_of(shift_right(first, 16), shift_right(last, 16)));
@@ -130,11 +131,12 @@ inline void unpack_group(const uint8_t* weights, int64_t columns, Panel& panel) 
     using S = typename Type::Scales;
     F finite = splat(1.0f);
     for (int64_t b = 0; b < columns / Type::block; ++b) {
-        const uint8_t* p = weights + b * Type::bytes * lanes;
+        const Type packed{weights + b * Type::bytes * lanes};
         I mins[T::sums];
-        Type::groups(p, [&](int g, const I(&codes)[8], const S& s) [[gnu::always_inline]] {
+        each_group<Type, true>([&](int g) [[gnu::always_inline]] {
             const int64_t at = b * (Type::block / 32) + g;
-            store_codes(codes, panel.codes + at * 32 * lanes);
+            const S s = packed.scales(g);
+            store_codes(packed.codes(g), panel.codes + at * 32 * lanes);
             if constexpr (S::whole)
                 store_scales<Type>(s.scales,
                                    panel.scales + at * (T::in_halves ? 1 : S::count) * 4 * lanes);

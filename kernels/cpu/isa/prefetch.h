@@ -17,14 +17,19 @@ constexpr int64_t near_ahead = 2048, far_ahead = 8192;
 }
 [[gnu::always_inline]] inline void prefetch_far(const uint8_t* at) { __builtin_prefetch(at, 0, 2); }
 
+// Of a stream, the line that is read near_ahead later, and one that is read far_ahead later.
+[[gnu::always_inline]] inline void prefetch_lines([[maybe_unused]] const uint8_t* near,
+                                                  const uint8_t* far) {
+#if defined(__AVX512BF16__)
+    prefetch_near(far);
+#else
+    prefetch_far(far);
+    prefetch_near(near);
+#endif
+}
 // Of a stream whose line at `at` is at work.
 [[gnu::always_inline]] inline void prefetch_line(const uint8_t* at) {
-#if defined(__AVX512BF16__)
-    prefetch_near(at + far_ahead);
-#else
-    prefetch_far(at + far_ahead);
-    prefetch_near(at + near_ahead);
-#endif
+    prefetch_lines(at + near_ahead, at + far_ahead);
 }
 
 }  // namespace tandem::kernels::cpu::TANDEM_ISA
