@@ -115,12 +115,12 @@ struct MoeFfn {
         auto* offset = at<const int32_t>(room.offset);
         return offset[expert + 1] - offset[expert];
     }
-    // To read its choices in tiles, one for all of its matrices. On matrix units they pay off with
-    // fewer than where weights are unpacked to memory first.
+    // To read its choices in tiles, one for all of its matrices. On matrix units, and in halves of
+    // lanes, they pay off with fewer than else, as weights are unpacked to memory first.
     bool many(int64_t choices) const {
         constexpr int64_t most_unpacked_in_rows = 16;
-        const bool units = site.isa.reduced == Reduced::AllTypes;
-        return room.tiled && choices > (units ? most_tokens_in_rows : most_unpacked_in_rows);
+        const bool early = site.isa.reduced == Reduced::AllTypes || site.isa.halves;
+        return room.tiled && choices > (early ? most_tokens_in_rows : most_unpacked_in_rows);
     }
     bool reads_tiles(int64_t expert) const { return many(choices_of(expert)); }
 
