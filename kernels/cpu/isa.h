@@ -52,7 +52,7 @@ constexpr int tile_place(int column, bool halves) {
 struct alignas(64) Q8Tile {
     int8_t codes[tile_columns / 64][tile_tokens][64];
     int16_t sums32[tile_tokens][tile_columns / 32];  // of codes
-    int16_t sums16[tile_tokens][tile_columns / 16];
+    int16_t sums16[tile_tokens][tile_columns / 16];  // in blocks of 256, or for halves of lanes
     float scales[tile_tokens];
     // In blocks of 32: a block's scale is that of the token times a power of two, kept as what it
     // adds to the bits of a float, times 2^(-steps / 4). The real sums lack the token's scale.

@@ -9,21 +9,28 @@ namespace tandem::kernels::cpu::TANDEM_ISA {
 
 namespace {
 
-// The packed 6-bit scales and minima of Q4_K and Q5_K, from three dwords: bytes of four groups in
-// each lane.
+// What Q4_K and Q5_K share: d, dmin, and 6-bit scales and minima of eight groups in three dwords.
 struct SixBits {
-    I scales[2], mins[2];
-    explicit SixBits(const uint8_t* p) {
-        const I first = dword(p, 0), second = dword(p, 1), third = dword(p, 2);
+    using Scales = WholeScales<false, true>;
+    const uint8_t* p;
+    F d, dmin;
+    I all_scales[2], all_mins[2];  // bytes of four groups in each lane
+
+    explicit SixBits(const uint8_t* at)
+        : p(at), d(load_f16(p)), dmin(sub(zero(), load_f16(p + 2 * lanes))) {
+        const uint8_t* packed = p + 4 * lanes;
+        const I first = dword(packed, 0), second = dword(packed, 1), third = dword(packed, 2);
         const I low = splat_bytes(15), high = splat_bytes(48), all = splat_bytes(63);
-        scales[0] = bit_and(first, all);
-        mins[0] = bit_and(second, all);
-        scales[1] = bit_or(bit_and(third, low), bit_and(shift_right(first, 2), high));
-        mins[1] =
+        all_scales[0] = bit_and(first, all);
+        all_mins[0] = bit_and(second, all);
+        all_scales[1] = bit_or(bit_and(third, low), bit_and(shift_right(first, 2), high));
+        all_mins[1] =
             bit_or(bit_and(shift_right(third, 4), low), bit_and(shift_right(second, 2), high));
     }
-    [[gnu::always_inline]] I scale(int g) const { return field(scales[g / 4], 8 * (g % 4), 8); }
-    [[gnu::always_inline]] I min(int g) const { return field(mins[g / 4], 8 * (g % 4), 8); }
+    [[gnu::always_inline]] Scales scales(int g) const {
+        const int at = 8 * (g % 4);
+        return {d, dmin, {field(all_scales[g / 4], at, 8)}, {field(all_mins[g / 4], at, 8)}};
+    }
 };
 
 struct Q2_K {
@@ -85,44 +92,23 @@ struct Q3_K {
     }
 };
 
-struct Q4_K {
-    using Scales = WholeScales<false, true>;
+struct Q4_K : SixBits {
     static constexpr int block = 256, bytes = 144, zero = 0, levels = 16;
     static constexpr bool is_signed = false, by_quads = true;
     // d, dmin, scales and minima [12], codes 4 bits [128]
-    const uint8_t* p;
-    F d, dmin;
-    SixBits packed;
-
-    explicit Q4_K(const uint8_t* at)
-        : p(at),
-          d(load_f16(p)),
-          dmin(sub(TANDEM_ISA::zero(), load_f16(p + 2 * lanes))),
-          packed(p + 4 * lanes) {}
+    using SixBits::SixBits;
     [[gnu::always_inline]] auto codes(int g) const {
         return [q = p + 16 * lanes, g](int j) {
             return bit_and(shift_right(dword(q, 8 * (g / 2) + j), 4 * (g % 2)), splat_bytes(15));
         };
     }
-    [[gnu::always_inline]] Scales scales(int g) const {
-        return {d, dmin, {packed.scale(g)}, {packed.min(g)}};
-    }
 };
 
-struct Q5_K {
-    using Scales = WholeScales<false, true>;
+struct Q5_K : SixBits {
     static constexpr int block = 256, bytes = 176, zero = 0, levels = 32;
     static constexpr bool is_signed = false, by_quads = true;
     // d, dmin, scales and minima [12], high bits [32], codes 4 bits [128]
-    const uint8_t* p;
-    F d, dmin;
-    SixBits packed;
-
-    explicit Q5_K(const uint8_t* at)
-        : p(at),
-          d(load_f16(p)),
-          dmin(sub(TANDEM_ISA::zero(), load_f16(p + 2 * lanes))),
-          packed(p + 4 * lanes) {}
+    using SixBits::SixBits;
     [[gnu::always_inline]] auto codes(int g) const {
         return [p = p, g](int j) {
             const uint8_t *high = p + 16 * lanes, *q = p + 48 * lanes;
@@ -130,9 +116,6 @@ struct Q5_K {
             I fifth = bit_and(shift_right(dword(high, j), g), splat_bytes(1));
             return bit_or(low, shift_left(fifth, 4));
         };
-    }
-    [[gnu::always_inline]] Scales scales(int g) const {
-        return {d, dmin, {packed.scale(g)}, {packed.min(g)}};
     }
 };
 

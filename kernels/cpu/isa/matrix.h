@@ -74,7 +74,7 @@ constexpr int quads_in_halves() {
 
 // Bytes of 32 elements of all rows.
 template <class Type>
-inline constexpr int group_part = Type::bytes* lanes / (Type::block / 32);
+inline constexpr int group_part = (lanes * Type::bytes) / (Type::block / 32);
 
 // Asks for as much as 32 elements of all rows take.
 template <class Type>
@@ -326,7 +326,7 @@ inline void for_tiles(const Product& product, int64_t group_bytes, Each each) {
 // Where a product takes many instructions, some tokens are read for two groups at once: for as many
 // as registers have room for sums.
 template <class Type>
-inline constexpr int64_t groups_together = sums_in_halves&& Type::by_quads ? 2 : 1;
+inline constexpr int64_t groups_together = (sums_in_halves && Type::by_quads) ? 2 : 1;
 inline constexpr int least_together = 2, most_together = 4;  // tokens
 
 template <class Type>

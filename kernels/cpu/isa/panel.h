@@ -8,8 +8,8 @@
 //     results    f32 [groups][16 tokens][lanes]
 //
 // Whole scales are i16 in the lower halves of their lanes where sums of products have 16 bits, too,
-// else floats. Whole minima lie in pairs, i16 [columns / 64][lanes][2], or [columns /
-// 32][lanes][2]. Their units are those of the row's 256 columns.
+// else floats. Whole minima lie in pairs, i16 [columns / 64][lanes][2], or twice as many where
+// scales are per 16 elements. Their units are those of the row's 256 columns.
 //
 // Where sums are kept in halves of lanes, each half adds up 16 columns (tile_place()), and whole
 // scales are i16 [columns / 32][lanes][2], those of both halves.

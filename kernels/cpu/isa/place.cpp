@@ -15,7 +15,7 @@ void order_codes(Q8Tile& tile, int token) {
         for (int first = 0; first < 64; first += 32) {
             int16_t pairs[16], placed[16];
             std::memcpy(pairs, codes[token] + first, sizeof pairs);
-            for (int n = 0; n < 16; ++n) placed[n] = pairs[n / 2 + n % 2 * 8];
+            for (int n = 0; n < 16; ++n) placed[tile_place(2 * n, true) / 2] = pairs[n];
             std::memcpy(codes[token] + first, placed, sizeof placed);
         }
 }

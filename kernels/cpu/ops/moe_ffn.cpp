@@ -115,8 +115,8 @@ struct MoeFfn {
         auto* offset = at<const int32_t>(room.offset);
         return offset[expert + 1] - offset[expert];
     }
-    // To read its choices in tiles, one for all of its matrices. On matrix units, and in halves of
-    // lanes, they pay off with fewer than else, as weights are unpacked to memory first.
+    // To read its choices in tiles, one for all of its matrices. They pay off with fewer on matrix
+    // units, and where sums in halves of lanes make tiles much faster than rows.
     bool many(int64_t choices) const {
         constexpr int64_t most_unpacked_in_rows = 16;
         const bool early = site.isa.reduced == Reduced::AllTypes || site.isa.halves;
