@@ -10,7 +10,8 @@ namespace tandem::kernels::cpu {
 // An activation in int8 blocks of `block` elements, one row per token. A row holds, at multiples of
 // 64 bytes: codes int8[columns]; scales f32[columns / block]; and sums of codes, which the offsets
 // of weight types multiply: i32 per 16, f32 per 16, i32 per 32, f32 per 32 elements. In blocks of
-// 32 the f32 sums are multiplied by the scale already.
+// 32 the f32 sums are multiplied by the scale already. Where sums are kept in halves of lanes
+// (Isa::halves), an i32 is two i16: the first and the last two of every four codes.
 struct Q8Row {
     int64_t scales = 0, sums16 = 0, real_sums16 = 0, sums32 = 0, real_sums32 = 0;  // byte offsets
     int64_t bytes = 0;

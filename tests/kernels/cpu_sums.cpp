@@ -48,8 +48,8 @@ std::vector<std::vector<std::byte>> extreme_rows(const Case& of) {
     return all;
 }
 
-// Magnitudes of one; and one column of each 8 or 16 alone, or 8 of each 16 side by side, as codes
-// of many alike are smaller.
+// Magnitudes of one; and one column of each 8 or 16 alone, or 8 of each 16, side by side or two of
+// every four, as codes of many alike are smaller.
 std::vector<std::vector<float>> extreme_tokens() {
     std::vector<std::vector<float>> tokens;
     for (int64_t period : {0, 1, 2, 4, 8, 16, 32}) {
@@ -64,11 +64,13 @@ std::vector<std::vector<float>> extreme_tokens() {
         tokens.push_back(std::vector<float>(columns, 0.0f));
         for (size_t k = 0; k < columns; k += apart) tokens.back()[k] = 1;
     }
-    for (float sign : {1.0f, -1.0f}) {
-        tokens.push_back(std::vector<float>(columns, 0.0f));
-        for (size_t k = 0; k < columns; ++k)
-            if (k % 16 < 8) tokens.back()[k] = sign;
-    }
+    for (float sign : {1.0f, -1.0f})
+        for (size_t run : {8, 2})
+            for (bool second : {false, true}) {
+                tokens.push_back(std::vector<float>(columns, 0.0f));
+                for (size_t k = 0; k < columns; ++k)
+                    if ((k % (2 * run) >= run) == second) tokens.back()[k] = sign;
+            }
     return tokens;
 }
 

@@ -8,7 +8,7 @@ namespace tandem::kernels::cpu::TANDEM_ISA {
 
 // Two numbers of 16 bits side by side in every lane.
 [[gnu::always_inline]] inline I pair_of(I first, I second) {
-    return bit_or(bit_and(first, splat(0xffff)), shift_left(second, 16));
+    return join_halves(first, shift_left(second, 16));
 }
 
 // Lane i of the result is what `join` makes of the lanes of row[i]. Of fewer rows, a divisor of

@@ -29,6 +29,7 @@
 
 #include "kernels/cpu/isa.h"
 #include "kernels/cpu/isa/fields.h"
+#include "kernels/cpu/isa/lanes.h"
 #include "kernels/cpu/isa/prefetch.h"
 #include "kernels/cpu/isa/simd.h"
 
@@ -72,6 +73,22 @@ constexpr int quads_in_halves() {
     }
 }
 
+// The same where each sum in halves is multiplied by a whole scale. What codes of zero add is taken
+// off, and the magnitudes of 16 neighbours bound the sums: of 16 columns, or of 32 where there is
+// room for twice as much. 0, too: the float scales of minima are as fast.
+template <class Type>
+constexpr int whole_quads() {
+    using S = typename Type::Scales;
+    if constexpr (!sums_in_halves || Type::is_signed || !S::whole || (S::per16 && S::has_min)) {
+        return 0;
+    } else {
+        constexpr int zero = Type::zero, above = Type::levels - 1 - zero;
+        constexpr int most = (zero > above ? zero : above) * most_magnitude;
+        static_assert(most < 1 << 15);
+        return !S::per16 && 2 * most < 1 << 15 ? 8 : 4;
+    }
+}
+
 // Bytes of 32 elements of all rows.
 template <class Type>
 inline constexpr int group_part = (lanes * Type::bytes) / (Type::block / 32);
@@ -87,14 +104,24 @@ template <class Type>
     prefetch_part<Type>(at + near_ahead, at + far_ahead);
 }
 
-// An i32 of 16 bits times a factor.
+constexpr int32_t in_both_halves(int number) {
+    return int32_t(uint32_t(number & 0xffff) * 0x10001);
+}
+
+// A sum of a row of tokens (Q8Row) times a factor.
 template <int factor>
-[[gnu::always_inline]] inline I times_small(const uint8_t* number) {
+[[gnu::always_inline]] inline I times_sum(const uint8_t* sum) {
     if constexpr (sums_in_halves) {
-        const I both = splat_quad(reinterpret_cast<const int8_t*>(number));
-        return dot_pairs(splat(0), both, splat(factor & 0xffff));
+        const I parts = splat_quad(reinterpret_cast<const int8_t*>(sum));
+        return dot_pairs(splat(0), parts, splat(in_both_halves(factor)));
     }
-    return splat(factor * *reinterpret_cast<const int32_t*>(number));
+    return splat(factor * *reinterpret_cast<const int32_t*>(sum));
+}
+// Its parts in halves of lanes, each times a factor.
+template <int factor>
+[[gnu::always_inline]] inline I times_parts(const uint8_t* sum) {
+    const I parts = splat_quad(reinterpret_cast<const int8_t*>(sum));
+    return times_halves(parts, splat(in_both_halves(factor)));
 }
 
 // Quads [first, first + count) of G groups of rows and T tokens: what sums begin with, and the
@@ -156,6 +183,30 @@ template <class Type, int count, int G, int T, typename Codes, typename Begin>
     }
 }
 
+// Adds the products of such quads, times the whole scales of the rows, to `whole`. The scales are
+// in both halves of lanes, and so is what begin(t) gives.
+template <class Type, int count, int G, int T, typename Codes, typename Begin>
+[[gnu::always_inline]] inline void add_whole(const Codes& codes, int first,
+                                             const int8_t* const (&a)[T], Begin begin,
+                                             const I (&scales)[G], I (&whole)[G][T]) {
+    I halves[G][T];
+    for (int t = 0; t < T; ++t) {
+        const I before = begin(t);
+        for (int g = 0; g < G; ++g) halves[g][t] = before;
+    }
+#pragma GCC unroll 8
+    for (int j = first; j < first + count; ++j) {
+        I row[G];
+        for (int g = 0; g < G; ++g) row[g] = codes[g](j);
+        for (int t = 0; t < T; ++t) {
+            const I quad = splat_quad(a[t] + 4 * j);
+            for (int g = 0; g < G; ++g) halves[g][t] = dot_halves(halves[g][t], row[g], quad);
+        }
+    }
+    for (int t = 0; t < T; ++t)
+        for (int g = 0; g < G; ++g) whole[g][t] = dot_pairs(whole[g][t], halves[g][t], scales[g]);
+}
+
 // A few tokens: G packed groups of rows, `apart` from one another, and T tokens; codes are unpacked
 // in registers. More groups than one share what is read of tokens.
 template <class Type, int G, int T>
@@ -183,6 +234,11 @@ inline void tile(const uint8_t* weights, int64_t apart, int64_t columns,
         for (auto& of_group : of_block)
             for (F& total : of_group) total = zero();
         F(&totals)[G][T] = wide ? of_block : y;
+        constexpr int most_whole = whole_quads<Type>();
+        I whole[G][T];
+        if constexpr (most_whole > 0)
+            for (auto& of_group : whole)
+                for (I& sum : of_group) sum = splat(0);
         // One load follows a field from group to group, so that the processor's prefetchers learn
         // its way, and the code for eight tokens stays short.
         each_group<Type, false>([&](int n) [[gnu::always_inline]] {
@@ -203,27 +259,49 @@ inline void tile(const uint8_t* weights, int64_t apart, int64_t columns,
 #pragma GCC unroll 2
             for (int h = 0; h < S::count; ++h) {
                 const int64_t k = S::count * at + h;
-                I product[G][T];
-                auto begin = [&](int t) [[gnu::always_inline]] {
-                    return zero_code ? times_small<-zero_code>(x[t] + sums + 4 * k) : splat(0);
-                };
-                dot_quads<Type, quads>(codes, quads * h, a, begin, product);
-                F scales[G], mins[G];
-                for (int g = 0; g < G; ++g) {
-                    const S s = packed[g].scales(n);
-                    scales[g] = s.scale(h);
-                    if constexpr (S::has_min) mins[g] = s.min(h);
+                auto sum_at = [&](int t) [[gnu::always_inline]] { return x[t] + sums + 4 * k; };
+                S scales[G];
+                for (int g = 0; g < G; ++g) scales[g] = packed[g].scales(n);
+                if constexpr (most_whole > 0) {
+                    I both[G];
+                    for (int g = 0; g < G; ++g)
+                        both[g] = pair_of(scales[g].scales[h], scales[g].scales[h]);
+                    auto begin = [&](int t) [[gnu::always_inline]] {
+                        static_assert(!zero_code || quads == most_whole);
+                        return zero_code ? times_parts<-zero_code>(sum_at(t)) : splat(0);
+                    };
+#pragma GCC unroll 2
+                    for (int j = 0; j < quads; j += most_whole)
+                        add_whole<Type, most_whole>(codes, quads * h + j, a, begin, both, whole);
+                } else {
+                    I product[G][T];
+                    auto begin = [&](int t) [[gnu::always_inline]] {
+                        return zero_code ? times_sum<-zero_code>(sum_at(t)) : splat(0);
+                    };
+                    dot_quads<Type, quads>(codes, quads * h, a, begin, product);
+                    F factors[G];
+                    for (int g = 0; g < G; ++g) factors[g] = scales[g].scale(h);
+                    for (int t = 0; t < T; ++t)
+                        for (int g = 0; g < G; ++g) {
+                            F scale = factors[g];
+                            if constexpr (!wide) scale = mul(scale, real_at(t, row.scales, at));
+                            totals[g][t] = fma(to_float(product[g][t]), scale, totals[g][t]);
+                        }
                 }
-                for (int t = 0; t < T; ++t)
-                    for (int g = 0; g < G; ++g) {
-                        F scale = scales[g];
-                        if constexpr (!wide) scale = mul(scale, real_at(t, row.scales, at));
-                        totals[g][t] = fma(to_float(product[g][t]), scale, totals[g][t]);
-                        if constexpr (S::has_min)
+                if constexpr (S::has_min) {
+                    F mins[G];
+                    for (int g = 0; g < G; ++g) mins[g] = scales[g].min(h);
+                    for (int t = 0; t < T; ++t)
+                        for (int g = 0; g < G; ++g)
                             totals[g][t] = fma(mins[g], real_at(t, real_sums, k), totals[g][t]);
-                    }
+                }
             }
         });
+        if constexpr (most_whole > 0)
+            for (int g = 0; g < G; ++g)
+                for (int t = 0; t < T; ++t)
+                    of_block[g][t] =
+                        fma(to_float(whole[g][t]), packed[g].scales(0).unit, of_block[g][t]);
         if constexpr (wide)
             for (int t = 0; t < T; ++t)
                 for (int g = 0; g < G; ++g)

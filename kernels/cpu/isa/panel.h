@@ -99,8 +99,7 @@ template <typename Codes>
         for (int j = 0; j < 4; ++j) {
             const I first = codes(j), last = codes(j + 4);
             store(to + 8 * lanes * j, pair_of(first, last));
-            store(to + 8 * lanes * j + 4 * lanes,
-                  pair_of(shift_right(first, 16), shift_right(last, 16)));
+            store(to + 8 * lanes * j + 4 * lanes, join_halves(shift_right(first, 16), last));
         }
 }
 

@@ -5,6 +5,15 @@
 
 namespace tandem::kernels::cpu::TANDEM_ISA {
 
+namespace {
+
+// A sum of codes (Q8Row), of which halves of lanes have parts.
+int32_t row_sum(int first, int second) {
+    return sums_in_halves ? (first & 0xffff) | int32_t(uint32_t(second) << 16) : first + second;
+}
+
+}  // namespace
+
 void quantize(const float* x, int64_t columns, int64_t block, uint8_t* row) {
     const Q8Row at = q8_row(columns, block);
     auto* codes = reinterpret_cast<int8_t*>(row);
@@ -18,14 +27,19 @@ void quantize(const float* x, int64_t columns, int64_t block, uint8_t* row) {
         scales[b] = of.scale;
         round_codes(x + b * block, block, of.inverse, codes + b * block);
     }
-    each_sum16(codes, columns, [&](int64_t i, int32_t sum) { sums16[i] = sum; });
     // What the real sums count in.
     auto unit = [&](int64_t column) { return block == 32 ? scales[column / 32] : 1; };
-    for (int64_t i = 0; i < columns / 16; ++i) real_sums16[i] = unit(16 * i) * float(sums16[i]);
-    for (int64_t i = 0; i < columns / 32; ++i) {
-        sums32[i] = sums16[2 * i] + sums16[2 * i + 1];
-        real_sums32[i] = unit(32 * i) * float(sums32[i]);
-    }
+    int first_before = 0, second_before = 0;
+    each_sum16(codes, columns, [&](int64_t i, int first, int second) {
+        sums16[i] = row_sum(first, second);
+        real_sums16[i] = unit(16 * i) * float(first + second);
+        if (i % 2 == 1) {
+            const int both_first = first_before + first, both_second = second_before + second;
+            sums32[i / 2] = row_sum(both_first, both_second);
+            real_sums32[i / 2] = unit(16 * i) * float(both_first + both_second);
+        }
+        first_before = first, second_before = second;
+    });
 }
 
 }  // namespace tandem::kernels::cpu::TANDEM_ISA

@@ -118,15 +118,19 @@ inline void round_codes(const float* x, int64_t count, float inverse, int8_t* co
         store_bytes(codes + i, round_to_int(mul(load_f32(x + i), splat(inverse))));
 }
 
-// Calls put(number, sum) for the sum of each 16 codes.
+// Calls put(number, first, second) for each 16 codes: the sums of those that lower and upper halves
+// of lanes take, two of every four.
 template <typename Put>
 inline void each_sum16(const int8_t* codes, int64_t columns, Put put) {
     for (int64_t i = 0; i < columns; i += 4 * lanes) {
-        alignas(64) int32_t quads[lanes];
-        store(reinterpret_cast<uint8_t*>(quads),
-              dot(splat(0), splat_bytes(1), load(reinterpret_cast<const uint8_t*>(codes + i))));
-        for (int64_t q = 0; q < lanes && i + 4 * q < columns; q += 4)
-            put(i / 16 + q / 4, quads[q] + quads[q + 1] + quads[q + 2] + quads[q + 3]);
+        alignas(64) int16_t pairs[2 * lanes];
+        store(reinterpret_cast<uint8_t*>(pairs),
+              dot_halves(splat(0), splat_bytes(1),
+                         load(reinterpret_cast<const uint8_t*>(codes + i))));
+        for (int64_t q = 0; q < lanes && i + 4 * q < columns; q += 4) {
+            const int16_t* of = pairs + 2 * q;
+            put(i / 16 + q / 4, of[0] + of[2] + of[4] + of[6], of[1] + of[3] + of[5] + of[7]);
+        }
     }
 }
 

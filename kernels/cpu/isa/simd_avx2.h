@@ -77,6 +77,8 @@ inline I dot_halves(I sums, I codes, I quad) {
 inline I dot_halves_signed(I sums, I codes, I quad) {
     return dot_halves(sums, _mm256_abs_epi8(codes), _mm256_sign_epi8(quad, codes));
 }
+inline I join_halves(I a, I b) { return _mm256_blend_epi16(a, b, 0xaa); }
+inline I times_halves(I a, I b) { return _mm256_mullo_epi16(a, b); }
 inline constexpr bool fast_pairs = true;
 #if defined(__AVXVNNI__)
 inline I dot_pairs(I sum, I a, I b) { return _mm256_dpwssd_avx_epi32(sum, a, b); }

@@ -98,6 +98,8 @@ inline I dot_halves_signed(I sums, I codes, I quad) {
     return dot_halves(sums, _mm512_abs_epi8(codes), negated);
 }
 // Whether dot_pairs() takes less time than two fma().
+inline I join_halves(I a, I b) { return _mm512_mask_blend_epi16(0xaaaaaaaa, a, b); }
+inline I times_halves(I a, I b) { return _mm512_mullo_epi16(a, b); }
 inline constexpr bool fast_pairs = true;
 // sum + the products of a lane's 2 signed halves.
 inline I dot_pairs(I sum, I a, I b) { return _mm512_dpwssd_epi32(sum, a, b); }

@@ -171,6 +171,16 @@ inline I dot_signed(I sum, I codes, I quad) {
         return uint32_t(total);
     });
 }
+inline I join_halves(I a, I b) {
+    return each_lane<I>([&](int i) { return (a.lane[i] & 0xffff) | (b.lane[i] & 0xffff0000); });
+}
+inline I times_halves(I a, I b) {
+    return each_lane<I>([&](int i) {
+        const uint32_t low = a.lane[i] * b.lane[i];
+        const uint32_t high = (a.lane[i] >> 16) * (b.lane[i] >> 16);
+        return (low & 0xffff) | high << 16;
+    });
+}
 inline constexpr bool fast_pairs = false;
 inline I dot_pairs(I sum, I a, I b) {
     return each_lane<I>([&](int i) {
