@@ -73,17 +73,21 @@ constexpr int quads_in_halves() {
     }
 }
 
-// The same where each sum in halves is multiplied by a whole scale. What codes of zero add is taken
-// off, and the magnitudes of 16 neighbours bound the sums: of 16 columns, or of 32 where there is
-// room for twice as much. 0, too: the float scales of minima are as fast.
+// How far a code can be from that of 0.0.
+template <class Type>
+inline constexpr int farthest_code =
+    Type::zero > Type::levels - 1 - Type::zero ? Type::zero : Type::levels - 1 - Type::zero;
+
+// Quads as above where each sum in halves is multiplied by a whole scale. What codes of zero add is
+// taken off, and the magnitudes of 16 neighbours bound the sums: of 16 columns, or of 32 where
+// there is room for twice as much. 0, too: the float scales of minima per 16 are faster.
 template <class Type>
 constexpr int whole_quads() {
     using S = typename Type::Scales;
     if constexpr (!sums_in_halves || Type::is_signed || !S::whole || (S::per16 && S::has_min)) {
         return 0;
     } else {
-        constexpr int zero = Type::zero, above = Type::levels - 1 - zero;
-        constexpr int most = (zero > above ? zero : above) * most_magnitude;
+        constexpr int most = farthest_code<Type> * most_magnitude;
         static_assert(most < 1 << 15);
         return !S::per16 && 2 * most < 1 << 15 ? 8 : 4;
     }
@@ -124,6 +128,21 @@ template <int factor>
     return times_halves(parts, splat(in_both_halves(factor)));
 }
 
+// Adds quads [first, first + count) of G groups of rows and T tokens to sums in halves of lanes.
+template <int count, int G, int T, typename Codes>
+[[gnu::always_inline]] inline void add_halves(const Codes& codes, int first,
+                                              const int8_t* const (&a)[T], I (&halves)[G][T]) {
+#pragma GCC unroll 8
+    for (int j = first; j < first + count; ++j) {
+        I row[G];
+        for (int g = 0; g < G; ++g) row[g] = codes[g](j);
+        for (int t = 0; t < T; ++t) {
+            const I quad = splat_quad(a[t] + 4 * j);
+            for (int g = 0; g < G; ++g) halves[g][t] = dot_halves(halves[g][t], row[g], quad);
+        }
+    }
+}
+
 // Quads [first, first + count) of G groups of rows and T tokens: what sums begin with, and the
 // products. A product waits for the one before it in its chain, so quads go round several chains
 // where there are few tokens.
@@ -138,16 +157,7 @@ template <class Type, int count, int G, int T, typename Codes, typename Begin>
             I halves[G][T];
             for (auto& of_group : halves)
                 for (I& half : of_group) half = splat(0);
-#pragma GCC unroll 8
-            for (int j = from; j < from + some; ++j) {
-                I row[G];
-                for (int g = 0; g < G; ++g) row[g] = codes[g](j);
-                for (int t = 0; t < T; ++t) {
-                    const I quad = splat_quad(a[t] + 4 * j);
-                    for (int g = 0; g < G; ++g)
-                        halves[g][t] = dot_halves(halves[g][t], row[g], quad);
-                }
-            }
+            add_halves<some>(codes, from, a, halves);
             for (int t = 0; t < T; ++t) {
                 const I before = from == first ? begin(t) : splat(0);
                 for (int g = 0; g < G; ++g)
@@ -183,9 +193,9 @@ template <class Type, int count, int G, int T, typename Codes, typename Begin>
     }
 }
 
-// Adds the products of such quads, times the whole scales of the rows, to `whole`. The scales are
-// in both halves of lanes, and so is what begin(t) gives.
-template <class Type, int count, int G, int T, typename Codes, typename Begin>
+// Adds the products of such quads, times whole scales of the rows, to `whole`. The scales are in
+// both halves of lanes, and so is what begin(t) gives.
+template <int count, int G, int T, typename Codes, typename Begin>
 [[gnu::always_inline]] inline void add_whole(const Codes& codes, int first,
                                              const int8_t* const (&a)[T], Begin begin,
                                              const I (&scales)[G], I (&whole)[G][T]) {
@@ -194,15 +204,7 @@ template <class Type, int count, int G, int T, typename Codes, typename Begin>
         const I before = begin(t);
         for (int g = 0; g < G; ++g) halves[g][t] = before;
     }
-#pragma GCC unroll 8
-    for (int j = first; j < first + count; ++j) {
-        I row[G];
-        for (int g = 0; g < G; ++g) row[g] = codes[g](j);
-        for (int t = 0; t < T; ++t) {
-            const I quad = splat_quad(a[t] + 4 * j);
-            for (int g = 0; g < G; ++g) halves[g][t] = dot_halves(halves[g][t], row[g], quad);
-        }
-    }
+    add_halves<count>(codes, first, a, halves);
     for (int t = 0; t < T; ++t)
         for (int g = 0; g < G; ++g) whole[g][t] = dot_pairs(whole[g][t], halves[g][t], scales[g]);
 }
@@ -272,7 +274,7 @@ inline void tile(const uint8_t* weights, int64_t apart, int64_t columns,
                     };
 #pragma GCC unroll 2
                     for (int j = 0; j < quads; j += most_whole)
-                        add_whole<Type, most_whole>(codes, quads * h + j, a, begin, both, whole);
+                        add_whole<most_whole>(codes, quads * h + j, a, begin, both, whole);
                 } else {
                     I product[G][T];
                     auto begin = [&](int t) [[gnu::always_inline]] {

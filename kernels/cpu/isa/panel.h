@@ -34,12 +34,11 @@ struct Panel {
 template <class Type>
 constexpr int panel_quads() {
     if (!sums_in_halves) return 0;
-    constexpr int zero = Type::zero, above = Type::levels - 1 - zero;
-    constexpr int farthest = zero > above ? zero : above, most = (1 << 15) - 1;
+    constexpr int most = (1 << 15) - 1;
     constexpr int all = Type::block == 256 ? most_magnitude : 16 * 127;
     for (int quads : {8, 4, 3, 2}) {
         const int some = quads * 2 * 127, magnitude = some < all ? some : all;
-        if (farthest * magnitude <= most) return quads;
+        if (farthest_code<Type> * magnitude <= most) return quads;
     }
     return 0;
 }

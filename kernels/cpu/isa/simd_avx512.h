@@ -97,9 +97,11 @@ inline I dot_halves_signed(I sums, I codes, I quad) {
         _mm512_mask_sub_epi8(quad, _mm512_movepi8_mask(codes), _mm512_setzero_si512(), quad);
     return dot_halves(sums, _mm512_abs_epi8(codes), negated);
 }
-// Whether dot_pairs() takes less time than two fma().
+// The lower halves of a's lanes with the upper ones of b's.
 inline I join_halves(I a, I b) { return _mm512_mask_blend_epi16(0xaaaaaaaa, a, b); }
+// The lower 16 bits of the products of halves.
 inline I times_halves(I a, I b) { return _mm512_mullo_epi16(a, b); }
+// Whether dot_pairs() takes less time than two fma().
 inline constexpr bool fast_pairs = true;
 // sum + the products of a lane's 2 signed halves.
 inline I dot_pairs(I sum, I a, I b) { return _mm512_dpwssd_epi32(sum, a, b); }
