@@ -2,6 +2,7 @@
 // multiply-adds per second for many. `build/bench/bench_kernel --benchmark_filter=Q4_0`
 #include <benchmark/benchmark.h>
 
+#include <algorithm>
 #include <random>
 #include <vector>
 
@@ -9,6 +10,7 @@
 #include "kernels/cpu/forms.h"
 #include "kernels/cpu/isa.h"
 #include "kernels/cpu/packing.h"
+#include "kernels/storage.h"
 
 namespace {
 
@@ -17,17 +19,7 @@ using gguf::DType;
 
 constexpr int64_t columns = 2048;
 
-// Bytes that begin where a cache line does.
-class CacheLines {
-  public:
-    explicit CacheLines(int64_t count) : bytes_(size_t(count + 64)) {}
-    uint8_t* data() {
-        return bytes_.data() + (64 - reinterpret_cast<uintptr_t>(bytes_.data()) % 64) % 64;
-    }
-
-  private:
-    std::vector<uint8_t> bytes_;
-};
+uint8_t* bytes(kernels::Buffer& buffer) { return reinterpret_cast<uint8_t*>(buffer.data()); }
 
 void run(benchmark::State& state, const kernels::cpu::Isa& isa, DType dtype, int64_t rows,
          int64_t tokens) {
@@ -36,13 +28,16 @@ void run(benchmark::State& state, const kernels::cpu::Isa& isa, DType dtype, int
     std::vector<float> values(columns);
     for (float& value : values) value = normal(random);
     std::vector<std::byte> row(size_t(gguf::row_bytes(dtype, columns)));
-    gguf::encode_row(dtype, values, row.data());
+    if (gguf::traits(dtype).encode)
+        gguf::encode_row(dtype, values, row.data());
+    else  // bytes whose scales are numbers
+        std::fill(row.begin(), row.end(), std::byte{0x35});
     std::vector<const std::byte*> same(size_t(isa.lanes), row.data());
     int64_t group = kernels::cpu::group_bytes(dtype, isa.lanes, columns), groups = rows / isa.lanes;
-    std::vector<std::byte> matrix(size_t(group * groups));
+    // In pages like those of a device's weights: small ones can take a third of the rate.
+    kernels::Buffer matrix(group * groups);
     for (int64_t i = 0; i < groups; ++i)
-        kernels::cpu::pack_group(dtype, isa.lanes, columns, same.data(),
-                                 &matrix[size_t(i * group)]);
+        kernels::cpu::pack_group(dtype, isa.lanes, columns, same.data(), matrix.data() + i * group);
 
     const kernels::cpu::Matrix& kernel = *isa.matrix(int(dtype));
     const kernels::cpu::TileForm form = kernels::cpu::tile_form_for(isa, dtype, columns);
@@ -51,28 +46,28 @@ void run(benchmark::State& state, const kernels::cpu::Isa& isa, DType dtype, int
     int64_t stride = tiles   ? form.bytes()
                      : block ? kernels::cpu::q8_row(columns, block).bytes
                              : columns * 4;
-    CacheLines x(stride * (tiles ? kernels::cpu::tiles_of(tokens) : tokens));
+    kernels::Buffer x(stride * (tiles ? kernels::cpu::tiles_of(tokens) : tokens));
     for (int64_t t = 0; t < tokens; ++t)
         if (tiles)
-            form.place(values.data(), x.data() + t / kernels::cpu::tile_tokens * stride,
+            form.place(values.data(), bytes(x) + t / kernels::cpu::tile_tokens * stride,
                        int(t % kernels::cpu::tile_tokens));
         else if (block)
-            isa.quantize(values.data(), columns, block, x.data() + t * stride);
+            isa.quantize(values.data(), columns, block, bytes(x) + t * stride);
         else
             std::copy(values.begin(), values.end(),
-                      reinterpret_cast<float*>(x.data() + t * stride));
+                      reinterpret_cast<float*>(bytes(x) + t * stride));
     std::vector<float> y(size_t(rows * tokens));
-    CacheLines scratch(kernels::cpu::product_scratch);
-    kernels::cpu::Product product{.matrix = reinterpret_cast<const uint8_t*>(matrix.data()),
+    kernels::Buffer scratch(kernels::cpu::product_scratch);
+    kernels::cpu::Product product{.matrix = bytes(matrix),
                                   .rows = rows,
                                   .columns = columns,
                                   .last_group = groups,
-                                  .x = x.data(),
+                                  .x = bytes(x),
                                   .x_stride = stride,
                                   .tokens = tokens,
                                   .y = y.data(),
                                   .y_stride = rows,
-                                  .scratch = scratch.data()};
+                                  .scratch = bytes(scratch)};
     auto* multiply = tiles ? form.product_of(kernel) : kernel.multiply_rows;
     for (auto _ : state) multiply(product);
     state.counters["bytes/s"] = benchmark::Counter(
@@ -83,13 +78,14 @@ void run(benchmark::State& state, const kernels::cpu::Isa& isa, DType dtype, int
 
 // Both limits of one core.
 void limit(benchmark::State& state, const kernels::cpu::Isa& isa, bool stream) {
-    std::vector<uint8_t> memory(size_t(1) << 28, 1);
+    kernels::Buffer memory(int64_t(1) << 28);
+    std::fill_n(memory.data(), memory.bytes(), std::byte{1});
     for (auto _ : state)
         if (stream)
-            benchmark::DoNotOptimize(isa.stream(memory.data(), int64_t(memory.size())));
+            benchmark::DoNotOptimize(isa.stream(bytes(memory), memory.bytes()));
         else
             benchmark::DoNotOptimize(isa.integer_work(1'000'000));
-    double work = stream ? double(memory.size()) : 1e6 * double(isa.integer_products());
+    double work = stream ? double(memory.bytes()) : 1e6 * double(isa.integer_products());
     state.counters[stream ? "bytes/s" : "mac/s"] =
         benchmark::Counter(work * double(state.iterations()), benchmark::Counter::kIsRate);
 }
