@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "gguf/error.h"
+#include "kernels/cpu/regroup.h"
 
 namespace tandem::kernels::cpu {
 
@@ -12,23 +13,24 @@ using gguf::DType;
 
 namespace {
 
-// A field of a block, in the order of the block's bytes.
+// A field of a block, in the order of its bytes.
 struct Field {
     int bytes, unit;
 };
 
 constexpr Field f32[] = {{4, 4}}, half[] = {{2, 2}};
-constexpr Field q4_0[] = {{2, 2}, {16, 4}};                    // d, codes
-constexpr Field q4_1[] = {{2, 2}, {2, 2}, {16, 4}};            // d, m, codes
-constexpr Field q5_0[] = {{2, 2}, {4, 4}, {16, 4}};            // d, fifth bits, codes
-constexpr Field q5_1[] = {{2, 2}, {2, 2}, {4, 4}, {16, 4}};    // d, m, fifth bits, codes
-constexpr Field q8_0[] = {{2, 2}, {32, 4}};                    // d, codes
-constexpr Field mxfp4[] = {{1, 1}, {16, 4}};                   // e, codes
-constexpr Field q2_k[] = {{16, 4}, {64, 4}, {2, 2}, {2, 2}};   // scales, codes, d, dmin
-constexpr Field q3_k[] = {{32, 4}, {64, 4}, {12, 4}, {2, 2}};  // high bits, codes, scales, d
-constexpr Field q4_k[] = {{2, 2}, {2, 2}, {12, 4}, {128, 4}};  // d, dmin, scales, codes
-constexpr Field q5_k[] = {{2, 2}, {2, 2}, {12, 4}, {32, 4}, {128, 4}};  // ..., fifth bits, codes
-constexpr Field q6_k[] = {{128, 4}, {64, 4}, {16, 4}, {2, 2}};  // low bits, high bits, scales, d
+constexpr Field q4_0[] = {{2, 2}, {16, 4}};                  // d, codes
+constexpr Field q4_1[] = {{2, 2}, {2, 2}, {16, 4}};          // d, m, codes
+constexpr Field q5_0[] = {{2, 2}, {4, 4}, {16, 4}};          // d, fifth bits, codes
+constexpr Field q5_1[] = {{2, 2}, {2, 2}, {4, 4}, {16, 4}};  // d, m, fifth bits, codes
+constexpr Field q8_0[] = {{2, 2}, {32, 4}};                  // d, codes
+constexpr Field mxfp4[] = {{1, 1}, {16, 4}};                 // e, codes
+// K-quants as they are regrouped.
+constexpr Field q2_k[] = {{16, 4}, {2, 2}, {2, 2}, {64, 4}};    // scales, d, dmin, codes
+constexpr Field q3_k[] = {{12, 4}, {2, 2}, {96, 4}};            // scales, d, codes
+constexpr Field q4_k[] = {{2, 2}, {2, 2}, {12, 4}, {128, 4}};   // d, dmin, scales, codes
+constexpr Field q5_k[] = {{2, 2}, {2, 2}, {12, 4}, {160, 4}};   // likewise
+constexpr Field q6_k[] = {{2, 2}, {16, 2}, {192, 4}};           // d, scales, codes
 constexpr Field iq4_xs[] = {{2, 2}, {2, 2}, {4, 4}, {128, 4}};  // d, scales high, low, codes
 constexpr Field iq2_xxs[] = {{2, 2}, {64, 4}};                  // d, indices with signs and scales
 constexpr Field iq2_xs[] = {{2, 2}, {64, 4}, {8, 4}};           // d, indices and signs, scales
@@ -121,21 +123,40 @@ void interleave(const std::byte* const* rows, int64_t from, int64_t count, std::
                         rows[lane] + from + u * int64_t(sizeof(Unit)), sizeof(Unit));
 }
 
+// The fields of a block of each row, which begins `from` bytes on.
+template <int lanes>
+void pack_block(DType dtype, int64_t columns, const std::byte* const* rows, int64_t from,
+                std::byte* to) {
+    for (const Field& field : fields(dtype)) {
+        const int64_t count = units(dtype, field, columns);
+        if (field.unit == 4)
+            interleave<uint32_t, lanes>(rows, from, count, to);
+        else if (field.unit == 2)
+            interleave<uint16_t, lanes>(rows, from, count, to);
+        else
+            interleave<uint8_t, lanes>(rows, from, count, to);
+        from += count * field.unit;
+        to += count * field.unit * lanes;
+    }
+}
+
 template <int lanes>
 void pack_rows(DType dtype, int64_t columns, const std::byte* const* rows, std::byte* group) {
-    int64_t from = 0;
-    for (int64_t block = 0; block < blocks(dtype, columns); ++block)
-        for (const Field& field : fields(dtype)) {
-            const int64_t count = units(dtype, field, columns);
-            std::byte* to = group + from * lanes;
-            if (field.unit == 4)
-                interleave<uint32_t, lanes>(rows, from, count, to);
-            else if (field.unit == 2)
-                interleave<uint16_t, lanes>(rows, from, count, to);
-            else
-                interleave<uint8_t, lanes>(rows, from, count, to);
-            from += count * field.unit;
+    const int64_t count = blocks(dtype, columns), bytes = gguf::row_bytes(dtype, columns) / count;
+    for (int64_t from = 0; from < count * bytes; from += bytes) {
+        std::byte* const to = group + from * lanes;
+        if (is_regrouped(dtype)) {
+            std::byte regrouped[lanes][most_regrouped];
+            const std::byte* all[lanes];
+            for (int lane = 0; lane < lanes; ++lane) {
+                regroup(dtype, rows[lane] + from, regrouped[lane]);
+                all[lane] = regrouped[lane];
+            }
+            pack_block<lanes>(dtype, columns, all, 0, to);
+        } else {
+            pack_block<lanes>(dtype, columns, rows, from, to);
         }
+    }
 }
 
 }  // namespace
@@ -165,13 +186,18 @@ void pack_group(DType dtype, int lanes, int64_t columns, const std::byte* const*
 
 void unpack_row(DType dtype, int lanes, int64_t columns, const std::byte* group, int lane,
                 std::byte* row) {
-    for (int64_t block = 0; block < blocks(dtype, columns); ++block)
+    const int64_t count = blocks(dtype, columns), bytes = gguf::row_bytes(dtype, columns) / count;
+    std::byte regrouped[most_regrouped];
+    for (int64_t block = 0; block < count; ++block, row += bytes) {
+        std::byte* to = is_regrouped(dtype) ? regrouped : row;
         for (const Field& field : fields(dtype))
             for (int64_t u = 0; u < units(dtype, field, columns); ++u) {
-                std::memcpy(row, group + int64_t(lane) * field.unit, size_t(field.unit));
-                row += field.unit;
+                std::memcpy(to, group + int64_t(lane) * field.unit, size_t(field.unit));
+                to += field.unit;
                 group += int64_t(lanes) * field.unit;
             }
+        if (is_regrouped(dtype)) ungroup(dtype, regrouped, row);
+    }
 }
 
 }  // namespace tandem::kernels::cpu

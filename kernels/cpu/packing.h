@@ -2,8 +2,9 @@
 // the same few bytes of every row. Nothing is lost: a packed row can be unpacked to the file's
 // bytes.
 //
-// Within a group, blocks follow one another; within a block, the fields of the type; within a
-// field, units of 1, 2 or 4 bytes, for each of which the rows stand side by side.
+// Within a group, blocks follow one another; within a block, the fields of the type, which are
+// those of the file or in another order (regroup.h); within a field, units of 1, 2 or 4 bytes, for
+// each of which the rows stand side by side.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,6 @@
-// Matrix kernels of the types with blocks of 256 elements: the K-quants and IQ4_XS. Packed blocks
-// hold their fields one after another, each interleaved over the rows (packing.cpp).
+// Matrix kernels of the types with blocks of 256 elements: the K-quants, regrouped (regroup.h), and
+// IQ4_XS. Packed blocks hold their fields one after another, each interleaved over the rows
+// (packing.cpp).
 #include "kernels/cpu/isa/fields.h"
 #include "kernels/cpu/isa/kernels.h"
 #include "kernels/cpu/isa/matrix_units.h"
@@ -37,18 +38,15 @@ struct Q2_K {
     using Scales = WholeScales<true, true>;
     static constexpr int block = 256, bytes = 84, zero = 0, levels = 4;
     static constexpr bool is_signed = false, by_quads = true;
-    // scales u8[16], codes 2 bits [64], d, dmin
     const uint8_t* p;
     F d, dmin;
 
     explicit Q2_K(const uint8_t* at)
         : p(at),
-          d(load_f16(p + 80 * lanes)),
-          dmin(sub(TANDEM_ISA::zero(), load_f16(p + 82 * lanes))) {}
+          d(load_f16(p + 16 * lanes)),
+          dmin(sub(TANDEM_ISA::zero(), load_f16(p + 18 * lanes))) {}
     [[gnu::always_inline]] auto codes(int g) const {
-        return [q = p + 16 * lanes, g](int j) {
-            return bit_and(shift_right(dword(q, 8 * (g / 4) + j), 2 * (g % 4)), splat_bytes(3));
-        };
+        return [q = p + (20 + 8 * g) * lanes](int j) { return two_bits(q, j, 0); };
     }
     [[gnu::always_inline]] Scales scales(int g) const {
         Scales s{d, dmin};
@@ -66,26 +64,22 @@ struct Q3_K {
     using Scales = WholeScales<true, false>;
     static constexpr int block = 256, bytes = 110, zero = 4, levels = 8;
     static constexpr bool is_signed = false, by_quads = true;
-    // high bits [32], codes 2 bits [64], scales 6 bits [12], d
     const uint8_t* p;
     F d;
 
-    explicit Q3_K(const uint8_t* at) : p(at), d(load_f16(p + 108 * lanes)) {}
+    explicit Q3_K(const uint8_t* at) : p(at), d(load_f16(p + 12 * lanes)) {}
     [[gnu::always_inline]] auto codes(int g) const {
-        return [p = p, g](int j) {
-            const uint8_t* q = p + 32 * lanes;
-            I low = bit_and(shift_right(dword(q, 8 * (g / 4) + j), 2 * (g % 4)), splat_bytes(3));
-            I high = bit_and(shift_right(dword(p, j), g), splat_bytes(1));
-            return bit_or(low, shift_left(high, 2));
+        const uint8_t* const q = p + (14 + 12 * g) * lanes;
+        return [q, high = dword(q, 0)](int j) {
+            return bit_or(two_bits(q + 4 * lanes, j, 0), one_bit(high, j, 2));
         };
     }
     [[gnu::always_inline]] Scales scales(int g) const {
-        const uint8_t* scales = p + 96 * lanes;
         Scales s{d};
         for (int h = 0; h < 2; ++h) {
             int j = 2 * g + h;
-            I low = field(dword(scales, j % 8 / 4), 8 * (j % 4) + 4 * (j / 8), 4);
-            I high = field(dword(scales, 2), 8 * (j % 4) + 2 * (j / 4), 2);
+            I low = field(dword(p, j % 8 / 4), 8 * (j % 4) + 4 * (j / 8), 4);
+            I high = field(dword(p, 2), 8 * (j % 4) + 2 * (j / 4), 2);
             s.scales[h] = add(bit_or(low, shift_left(high, 4)), splat(-32));
         }
         return s;
@@ -95,26 +89,20 @@ struct Q3_K {
 struct Q4_K : SixBits {
     static constexpr int block = 256, bytes = 144, zero = 0, levels = 16;
     static constexpr bool is_signed = false, by_quads = true;
-    // d, dmin, scales and minima [12], codes 4 bits [128]
     using SixBits::SixBits;
     [[gnu::always_inline]] auto codes(int g) const {
-        return [q = p + 16 * lanes, g](int j) {
-            return bit_and(shift_right(dword(q, 8 * (g / 2) + j), 4 * (g % 2)), splat_bytes(15));
-        };
+        return [q = p + (16 + 16 * g) * lanes](int j) { return nibbles(q, j); };
     }
 };
 
 struct Q5_K : SixBits {
     static constexpr int block = 256, bytes = 176, zero = 0, levels = 32;
     static constexpr bool is_signed = false, by_quads = true;
-    // d, dmin, scales and minima [12], high bits [32], codes 4 bits [128]
     using SixBits::SixBits;
     [[gnu::always_inline]] auto codes(int g) const {
-        return [p = p, g](int j) {
-            const uint8_t *high = p + 16 * lanes, *q = p + 48 * lanes;
-            I low = bit_and(shift_right(dword(q, 8 * (g / 2) + j), 4 * (g % 2)), splat_bytes(15));
-            I fifth = bit_and(shift_right(dword(high, j), g), splat_bytes(1));
-            return bit_or(low, shift_left(fifth, 4));
+        const uint8_t* const q = p + (16 + 20 * g) * lanes;
+        return [q, high = dword(q, 0)](int j) {
+            return bit_or(nibbles(q + 4 * lanes, j), one_bit(high, j, 4));
         };
     }
 };
@@ -123,26 +111,20 @@ struct Q6_K {
     using Scales = WholeScales<true, false>;
     static constexpr int block = 256, bytes = 210, zero = 32, levels = 64;
     static constexpr bool is_signed = false, by_quads = true;
-    // low 4 bits [128], high 2 bits [64], scales s8[16], d
     const uint8_t* p;
     F d;
 
-    explicit Q6_K(const uint8_t* at) : p(at), d(load_f16(p + 208 * lanes)) {}
+    explicit Q6_K(const uint8_t* at) : p(at), d(load_f16(p)) {}
     [[gnu::always_inline]] auto codes(int g) const {
-        return [p = p, half = g / 4, r = g % 4](int j) {
-            I low = bit_and(shift_right(dword(p, 16 * half + 8 * (r % 2) + j), 4 * (r / 2)),
-                            splat_bytes(15));
-            I top = dword(p + 128 * lanes, 8 * half + j);
-            return bit_or(low, shift_left(bit_and(shift_right(top, 2 * r), splat_bytes(3)), 4));
+        return [q = p + (18 + 24 * g) * lanes](int j) {
+            return bit_or(nibbles(q, j), two_bits(q + 16 * lanes, j, 4));
         };
     }
     [[gnu::always_inline]] Scales scales(int g) const {
+        const I two = load_u16(p + (2 + 2 * g) * lanes);
         Scales s{d};
-        for (int h = 0; h < 2; ++h) {
-            int j = 2 * g + h;
-            I four = dword(p + 192 * lanes, j / 4);
-            s.scales[h] = shift_right_signed(shift_left(four, 24 - 8 * (j % 4)), 24);
-        }
+        s.scales[0] = shift_right_signed(shift_left(two, 24), 24);
+        s.scales[1] = shift_right_signed(shift_left(two, 16), 24);
         return s;
     }
 };

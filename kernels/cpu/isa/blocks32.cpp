@@ -9,13 +9,6 @@ namespace tandem::kernels::cpu::TANDEM_ISA {
 
 namespace {
 
-// The 4-bit codes of 32 elements: dword v of a row holds quad v in its low and quad v + 4 in its
-// high nibbles.
-[[gnu::always_inline]] inline I nibbles(const uint8_t* p, int j) {
-    const I bytes = dword(p, j % 4);
-    return bit_and(j < 4 ? bytes : shift_right(bytes, 4), splat_bytes(15));
-}
-
 // Adds bit 4 to codes of quad j from a dword per row that has one bit per element.
 [[gnu::always_inline]] inline I with_fifth_bits(I codes, I high, int j) {
     return or_where(codes, repeat_byte(high, j / 2), quad_bits(j), 16);

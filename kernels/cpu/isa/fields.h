@@ -25,6 +25,29 @@ template <class Type, bool unrolls, typename Visit>
 // Dword v of a field that begins at p, for every row.
 [[gnu::always_inline]] inline I dword(const uint8_t* p, int v) { return load(p + 4 * lanes * v); }
 
+// The codes of quad j among 32 of 4 bits: dword v has quad v in its low and quad v + 4 in its high
+// nibbles.
+[[gnu::always_inline]] inline I nibbles(const uint8_t* p, int j) {
+    const I bytes = dword(p, j % 4);
+    return bit_and(j < 4 ? bytes : shift_right(bytes, 4), splat_bytes(15));
+}
+
+// Some bits of every byte from place `from` on, at place `to`; the rest of the bytes is 0.
+[[gnu::always_inline]] inline I move_bits(I bytes, int bits, int from, int to) {
+    const I moved = from < to   ? shift_left(bytes, to - from)
+                    : from > to ? shift_right(bytes, from - to)
+                                : bytes;
+    return bit_and(moved, splat_bytes(((1 << bits) - 1) << to));
+}
+// The bit of quad j, of a dword with one of each element, and its two bits, of two dwords
+// (regroup.h), at place `to`.
+[[gnu::always_inline]] inline I one_bit(I dword, int j, int to) {
+    return move_bits(dword, 1, j, to);
+}
+[[gnu::always_inline]] inline I two_bits(const uint8_t* p, int j, int to) {
+    return move_bits(dword(p, j % 2), 2, j / 2 * 2, to);
+}
+
 // `bits` bits of every lane from `shift` on.
 [[gnu::always_inline]] inline I field(I lane, int shift, int bits) {
     return bit_and(shift_right(lane, shift), splat((1 << bits) - 1));

@@ -1,0 +1,124 @@
+#include "kernels/cpu/regroup.h"
+
+#include <cstdint>
+#include <cstring>
+#include <span>
+
+namespace tandem::kernels::cpu {
+
+using gguf::DType;
+
+namespace {
+
+// Bytes of the file's block.
+struct Part {
+    int from, bytes;
+};
+
+// `bits` of every element, from a byte of the file's block on. Each 32 bytes hold 8 / bits groups
+// of 32 elements, one above the other: neighbours, or every other one of four.
+struct Plane {
+    int from, bits;
+    bool every_other = false;
+
+    int byte(int group) const {
+        const int run = every_other ? group / 4 * 2 + group % 2 : group * bits / 8;
+        return from + 32 * run;
+    }
+    int shift(int group) const { return bits * (every_other ? group % 4 / 2 : group % (8 / bits)); }
+};
+
+struct Layout {
+    std::span<const Part> front;
+    std::span<const Plane> planes;
+};
+
+Layout layout(DType dtype) {
+    static constexpr Part q2_k[] = {{0, 16}, {80, 4}}, q3_k[] = {{96, 12}, {108, 2}};
+    static constexpr Part q4_k[] = {{0, 16}}, q6_k[] = {{208, 2}, {192, 16}};
+    static constexpr Plane q2_k_codes[] = {{16, 2}}, q3_k_codes[] = {{0, 1}, {32, 2}};
+    static constexpr Plane q4_k_codes[] = {{16, 4}}, q5_k_codes[] = {{16, 1}, {48, 4}};
+    static constexpr Plane q6_k_codes[] = {{0, 4, true}, {128, 2}};
+    switch (dtype) {
+        case DType::Q2_K:
+            return {q2_k, q2_k_codes};
+        case DType::Q3_K:
+            return {q3_k, q3_k_codes};
+        case DType::Q4_K:
+            return {q4_k, q4_k_codes};
+        case DType::Q5_K:
+            return {q4_k, q5_k_codes};
+        case DType::Q6_K:
+            return {q6_k, q6_k_codes};
+        default:
+            return {};
+    }
+}
+
+// 32 elements of a plane.
+template <int bits>
+void join_bits(const uint8_t* of_file, int shift, uint8_t* to) {
+    constexpr int bytes = 4 * bits, mask = (1 << bits) - 1;
+    for (int k = 0; k < bytes; ++k) {
+        int joined = 0;
+        for (int i = 0; i < 8 / bits; ++i)
+            joined |= (of_file[k + i * bytes] >> shift & mask) << bits * i;
+        to[k] = uint8_t(joined);
+    }
+}
+
+template <int bits>
+void part_bits(const uint8_t* joined, int shift, uint8_t* of_file) {
+    constexpr int bytes = 4 * bits, mask = (1 << bits) - 1;
+    for (int i = 0; i < 32; ++i)
+        of_file[i] =
+            uint8_t(of_file[i] | (joined[i % bytes] >> bits * (i / bytes) & mask) << shift);
+}
+
+template <typename Visit>
+void with_bits(int bits, Visit visit) {
+    if (bits == 1) visit.template operator()<1>();
+    if (bits == 2) visit.template operator()<2>();
+    if (bits == 4) visit.template operator()<4>();
+}
+
+}  // namespace
+
+bool is_regrouped(DType dtype) { return !layout(dtype).planes.empty(); }
+
+void regroup(DType dtype, const std::byte* block, std::byte* to) {
+    const auto [front, planes] = layout(dtype);
+    const auto* from = reinterpret_cast<const uint8_t*>(block);
+    auto* at = reinterpret_cast<uint8_t*>(to);
+    for (const Part& part : front) {
+        std::memcpy(at, from + part.from, size_t(part.bytes));
+        at += part.bytes;
+    }
+    for (int group = 0; group < 8; ++group)
+        for (const Plane& plane : planes) {
+            with_bits(plane.bits, [&]<int bits>() {
+                join_bits<bits>(from + plane.byte(group), plane.shift(group), at);
+            });
+            at += 4 * plane.bits;
+        }
+}
+
+void ungroup(DType dtype, const std::byte* regrouped, std::byte* block) {
+    const auto [front, planes] = layout(dtype);
+    const auto* at = reinterpret_cast<const uint8_t*>(regrouped);
+    auto* to = reinterpret_cast<uint8_t*>(block);
+    std::memset(to, 0, size_t(gguf::traits(dtype).block_bytes));
+    for (const Part& part : front) {
+        std::memcpy(to + part.from, at, size_t(part.bytes));
+        at += part.bytes;
+    }
+    for (int group = 0; group < 8; ++group)
+        for (const Plane& plane : planes) {
+            with_bits(plane.bits, [&]<int bits>() {
+                part_bits<bits>(at, plane.shift(group), to + plane.byte(group));
+            });
+            at += 4 * plane.bits;
+        }
+}
+
+}  // namespace tandem::kernels::cpu

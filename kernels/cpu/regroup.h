@@ -1,0 +1,27 @@
+// K-quants spread codes over their blocks of 256: a byte of the file holds bits of elements that
+// are 32 or 64 apart, and the low and high bits of an element lie far from one another. A regrouped
+// block has the same bits in the order in which products read them: what belongs to all elements,
+// then the codes of each 32. Of those, b bits of every element take 4 b bytes, of which byte k
+// holds elements k, k + 4 b, k + 8 b and so on, the first in its lowest bits.
+//
+//     Q2_K    scales [16], d, dmin;        8 times: codes [8]
+//     Q3_K    scales [12], d;              8 times: high bits [4], low 2 bits [8]
+//     Q4_K    d, dmin, scales [12];        8 times: codes [16]
+//     Q5_K    d, dmin, scales [12];        8 times: high bits [4], low 4 bits [16]
+//     Q6_K    d, scales [16];              8 times: low 4 bits [16], high 2 bits [8]
+#pragma once
+
+#include <cstddef>
+
+#include "gguf/dtype.h"
+
+namespace tandem::kernels::cpu {
+
+inline constexpr int most_regrouped = 256;  // bytes of a block
+
+bool is_regrouped(gguf::DType dtype);
+void regroup(gguf::DType dtype, const std::byte* block, std::byte* to);
+// Back to the file's block.
+void ungroup(gguf::DType dtype, const std::byte* regrouped, std::byte* block);
+
+}  // namespace tandem::kernels::cpu
