@@ -77,7 +77,7 @@ struct CacheRun {
     const uint8_t* row(int64_t i) const { return first + i * stride - (i < until_end ? 0 : round); }
     // Asks memory for rows that are wanted soon, given one at work.
     void fetch_ahead(const uint8_t* row) const {
-        for (int64_t at = 0; at < stride; at += 64) prefetch_line(row + at);
+        for (int64_t at = 0; at < stride; at += 64) prefetch_line<attention_few_queries>(row + at);
     }
 };
 

@@ -31,7 +31,7 @@ inline void each_pair(const uint8_t* group, int64_t first, int64_t last, Visit v
     int64_t at = 0;
     for (int64_t k = first; k < (last + 31) / 32 * 32; k += 2, at += 4 * lanes) {
         const uint8_t* p = group + k * column;
-        if (k < last) prefetch_line(p);
+        if (k < last) prefetch_line<tile_tokens>(p);
         visit(at, k < last ? Type::get(p) : zero(), k + 1 < last ? Type::get(p + column) : zero());
     }
 }
@@ -65,7 +65,7 @@ struct Brain {
         if (last - first == 32)
             for (int64_t pair = 0; pair < 16; ++pair) {
                 const uint8_t* p = group + (first + 2 * pair) * 2 * lanes;
-                prefetch_line(p);
+                prefetch_line<tile_tokens>(p);
                 store(panel + pair * 4 * lanes, pair_halves(load(p)));
             }
         else
@@ -85,8 +85,8 @@ inline void float_tile(const uint8_t* weights, int64_t columns, const uint8_t* c
     int64_t k = 0;
     for (; k + 2 <= columns; k += 2) {
         const uint8_t* p = weights + k * Type::bytes * lanes;
-        prefetch_line(p);
-        if constexpr (2 * Type::bytes * lanes > 64) prefetch_line(p + 64);
+        prefetch_line<T>(p);
+        if constexpr (2 * Type::bytes * lanes > 64) prefetch_line<T>(p + 64);
         F first = Type::get(p), second = Type::get(p + Type::bytes * lanes);
         for (int t = 0; t < T; ++t) {
             const float* a = reinterpret_cast<const float*>(x[t]) + k;

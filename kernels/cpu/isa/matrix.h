@@ -97,15 +97,11 @@ constexpr int whole_quads() {
 template <class Type>
 inline constexpr int group_part = (lanes * Type::bytes) / (Type::block / 32);
 
-// Asks for as much as 32 elements of all rows take.
-template <class Type>
+// Asks for as much as 32 elements of all rows take, which some tokens pass.
+template <class Type, int tokens>
 [[gnu::always_inline]] inline void prefetch_part(const uint8_t* near, const uint8_t* far) {
-    for (int byte = 0; byte < group_part<Type>; byte += 64) prefetch_lines(near + byte, far + byte);
-}
-template <class Type>
-[[gnu::always_inline]] inline void prefetch_group(const uint8_t* block, int g) {
-    const uint8_t* at = block + g * group_part<Type>;
-    prefetch_part<Type>(at + near_ahead, at + far_ahead);
+    for (int byte = 0; byte < group_part<Type>; byte += 64)
+        prefetch_lines<tokens>(near + byte, far + byte);
 }
 
 constexpr int32_t in_both_halves(int number) {
@@ -249,8 +245,8 @@ inline void tile(const uint8_t* weights, int64_t apart, int64_t columns,
             const uint8_t* part = weights + at * group_part<Type>;
             const uint8_t* next = weights + G * apart + G * at * group_part<Type>;
             for (int g = 0; g < G; ++g)
-                prefetch_part<Type>(part + g * apart + near_ahead,
-                                    G == 1 ? part + far_ahead : next + g * group_part<Type>);
+                prefetch_part<Type, T>(part + g * apart + near_ahead,
+                                       G == 1 ? part + far_ahead : next + g * group_part<Type>);
             const int8_t* a[T];
             for (int t = 0; t < T; ++t) a[t] = reinterpret_cast<const int8_t*>(x[t]) + 32 * at;
             const auto codes = [&]<int... g>(std::integer_sequence<int, g...>) {

@@ -111,7 +111,8 @@ template <class Type, typename Visit>
             const uint8_t* p = group + k / Type::block * Type::bytes * lanes;
             const Type packed{p};
             each_group<Type, true>([&](int g) [[gnu::always_inline]] {
-                prefetch_group<Type>(p, g);
+                const uint8_t* part = p + g * group_part<Type>;
+                prefetch_part<Type, tile_tokens>(part + near_ahead, part + far_ahead);
                 visit(k / 32 + g, [&](uint8_t* to) [[gnu::always_inline]] {
                     unpack_step<Type>(packed.codes(g), packed.scales(g), to);
                 });
