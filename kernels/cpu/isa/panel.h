@@ -50,6 +50,8 @@ struct PanelTraits {
     static constexpr int zero = Type::zero + (Type::is_signed ? signed_bias : 0);
     static constexpr bool in_halves = panel_quads<Type>() > 0;
     static constexpr bool whole_mins = Scales::whole && Scales::has_min;
+    // Whether two sums of products with whole scales become one product of pairs.
+    static constexpr bool in_pairs() { return dear_pairs && !in_halves && in_16_bits(); }
     // Whether products read the sums of 16 codes of a token.
     static constexpr bool sums_of_16 = Scales::per16 || (in_halves && zero != 0);
 
@@ -130,17 +132,18 @@ inline void unpack_group(const uint8_t* weights, int64_t columns, Panel& panel) 
     F finite = splat(1.0f);
     for (int64_t b = 0; b < columns / Type::block; ++b) {
         const Type packed{weights + b * Type::bytes * lanes};
-        I mins[T::sums];
+        I mins[T::sums], scales[T::sums];
         each_group<Type, true>([&](int g) [[gnu::always_inline]] {
             const int64_t at = b * (Type::block / 32) + g;
             const S s = packed.scales(g);
             store_codes(packed.codes(g), panel.codes + at * 32 * lanes);
-            if constexpr (S::whole)
+            if constexpr (S::whole && !T::in_pairs())
                 store_scales<Type>(s.scales,
                                    panel.scales + at * (T::in_halves ? 1 : S::count) * 4 * lanes);
             for (int h = 0; h < S::count; ++h) {
                 const int64_t n = S::count * at + h;
                 if constexpr (S::whole) {
+                    if constexpr (T::in_pairs()) scales[n] = s.scales[h];
                     if constexpr (T::whole_mins) mins[n] = s.mins[h];
                 } else {
                     if constexpr (Type::block == 32) {
@@ -157,6 +160,7 @@ inline void unpack_group(const uint8_t* weights, int64_t columns, Panel& panel) 
                 store(panel.min_units, s.min_unit);
             }
         });
+        if constexpr (T::in_pairs()) store_pairs(scales, T::sums, panel.scales);
         if constexpr (T::whole_mins) store_pairs(mins, T::sums, panel.mins);
     }
     if constexpr (Type::block == 32) spread_nan(finite, panel);

@@ -184,6 +184,38 @@ template <class Type>
     }
 }
 
+// The same where a product of pairs multiplies two such sums of 16 bits by their scales: the second
+// is added up below the first. It begins at 2^15, so that it takes nothing from the half above.
+template <class Type>
+[[gnu::always_inline]] inline void multiply_in_pairs(const Panel (&panels)[panel_groups],
+                                                     const Q8Tile& x, const int32_t* offsets,
+                                                     Ahead& ahead, int first, int64_t columns,
+                                                     Sums& whole) {
+    using T = PanelTraits<Type>;
+    constexpr int quads = 8 / Type::Scales::count, middle = 1 << 15;
+    for (int64_t n = 0; n < columns / 4 / quads; n += 2) {
+        const int64_t column = n * 4 * quads;
+        ahead.ask();
+        if (Type::Scales::count == 1) ahead.ask();
+        const uint8_t* codes = opaque(panels[0].codes + n * quads * 4 * lanes);
+        const int8_t* tokens = opaque(x.codes[column / 64][first] + column % 64);
+        const int32_t* begins = opaque(offsets + first * T::sums + n);
+        auto begin = [&](int t, int h) { return T::zero ? begins[t * T::sums + h] : 0; };
+        Sums sums;
+        each_result<panel_tokens>([&](int g, int t) { sums[g][t] = splat(begin(t, 1)); });
+        add_dots<Type, quads>(codes + quads * 4 * lanes, tokens + 4 * quads, sums);
+        each_result<panel_tokens>([&](int g, int t) {
+            sums[g][t] = add(shift_left(sums[g][t], 16), splat(begin(t, 0) + middle));
+        });
+        add_dots<Type, quads>(codes, tokens, sums);
+        const uint8_t* scales = opaque(panels[0].scales + n / 2 * 4 * lanes);
+        each_result<panel_tokens>([&](int g, int t) {
+            whole[g][t] = dot_pairs(whole[g][t], bit_xor(sums[g][t], splat(middle)),
+                                    load(scales + g * sizeof(Panel)));
+        });
+    }
+}
+
 // Adds the products of the panels' columns and some tokens, from `first` on, to y.
 template <class Type>
 inline void multiply_some(const Panel (&panels)[panel_groups], const Q8Tile& x,
@@ -202,6 +234,8 @@ inline void multiply_some(const Panel (&panels)[panel_groups], const Q8Tile& x,
     });
     if constexpr (T::in_halves)
         multiply_in_halves<Type>(panels, x, offsets, ahead, first, columns, whole, totals);
+    else if constexpr (T::in_pairs())
+        multiply_in_pairs<Type>(panels, x, offsets, ahead, first, columns, whole);
     else
         multiply_in_lanes<Type>(panels, x, offsets, ahead, first, columns, whole, totals);
     if constexpr (S::whole)

@@ -103,6 +103,12 @@ inline I join_halves(I a, I b) { return _mm512_mask_blend_epi16(0xaaaaaaaa, a, b
 inline I times_halves(I a, I b) { return _mm512_mullo_epi16(a, b); }
 // Whether dot_pairs() takes less time than two fma().
 inline constexpr bool fast_pairs = true;
+// Whether it takes more than three other instructions: where half of the units multiply.
+#if defined(__AVX512BF16__)
+inline constexpr bool dear_pairs = true;
+#else
+inline constexpr bool dear_pairs = false;
+#endif
 // sum + the products of a lane's 2 signed halves.
 inline I dot_pairs(I sum, I a, I b) { return _mm512_dpwssd_epi32(sum, a, b); }
 // Signed bytes as dot_signed() wants them.
