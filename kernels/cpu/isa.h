@@ -284,7 +284,7 @@ struct Variant {
     bool (*supported)();  // by this machine
     const Isa& (*isa)();
 };
-bool has_avx_vnni();  // this machine
+bool is_zen4();  // this machine's processor
 // What the environment variable TANDEM_CPU asks for; empty where nobody does.
 std::string_view usual_variant();
 // By name, or with an empty one the usual one, or the best that this machine runs. Null where it

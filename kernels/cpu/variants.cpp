@@ -43,6 +43,12 @@ bool has_bf16() { return __builtin_cpu_supports("avx512bf16"); }
 
 bool has_avx2() { return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"); }
 
+bool has_avx_vnni() {
+    constexpr uint32_t avx_vnni = 1u << 4;  // leaf 7, part 1, eax
+    uint32_t a, b, c, d;
+    return __get_cpuid_count(7, 1, &a, &b, &c, &d) && (a & avx_vnni);
+}
+
 // Matrix units, which the system must be asked for: their registers are large.
 bool has_amx() {
     constexpr uint32_t amx_bf16 = 1u << 22, amx_tile = 1u << 24;  // leaf 7, edx
@@ -71,11 +77,9 @@ constexpr Variant variants[] = {
 
 }  // namespace
 
-bool has_avx_vnni() {
+bool is_zen4() {
 #if defined(__x86_64__)
-    constexpr uint32_t avx_vnni = 1u << 4;  // leaf 7, part 1, eax
-    uint32_t a, b, c, d;
-    return __get_cpuid_count(7, 1, &a, &b, &c, &d) && (a & avx_vnni);
+    return __builtin_cpu_is("amd") && has_bf16() && !has_avx_vnni();  // a Zen 5 has both
 #else
     return false;
 #endif

@@ -1,10 +1,10 @@
 // Asking memory for what is read in order, in two steps: the nearest cache has too few requests
 // under way to cover the way from memory, so the next one asks first.
 //
-// Two AMD processors, both with AVX512-BF16 and no AMX, follow streams themselves: for a Zen 5 one
-// step is faster than two. A Zen 4 has all of a stream in time that one or two tokens pass, and
-// asking for it takes time from what is under way; more tokens pass so slowly that it follows too
-// short a way, and then the middle cache should ask.
+// A Zen 5, which has AVX512-BF16 and no AMX, looks ahead itself: there one step is faster than two.
+// A Zen 4, likewise, follows a stream that one or two tokens pass, and asking for more takes time
+// from what is under way; more tokens pass so slowly that it looks too short a way ahead, and then
+// the middle cache should ask.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ constexpr int64_t near_ahead = 2048, far_ahead = 8192;
 [[gnu::always_inline]] inline void prefetch_far(const uint8_t* at) { __builtin_prefetch(at, 0, 2); }
 
 #if defined(__AVX512BF16__)
-inline const bool is_zen4 = !has_avx_vnni();
+inline const bool on_zen4 = is_zen4();
 #endif
 
 // Of a stream that some tokens pass, the line that is read near_ahead later, and one that is read
@@ -31,7 +31,7 @@ template <int tokens>
 [[gnu::always_inline]] inline void prefetch_lines([[maybe_unused]] const uint8_t* near,
                                                   const uint8_t* far) {
 #if defined(__AVX512BF16__)
-    if (!is_zen4)
+    if (!on_zen4)
         prefetch_near(far);
     else if (tokens > 2)
         prefetch_far(far);
