@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <cstring>
 #include <span>
+#include <type_traits>
 
 namespace tandem::kernels::cpu {
 
@@ -55,15 +56,20 @@ Layout layout(DType dtype) {
     }
 }
 
-// 32 elements of a plane.
+// 32 elements of a plane, as many bytes at a time as a word has.
 template <int bits>
 void join_bits(const uint8_t* of_file, int shift, uint8_t* to) {
-    constexpr int bytes = 4 * bits, mask = (1 << bits) - 1;
-    for (int k = 0; k < bytes; ++k) {
-        int joined = 0;
-        for (int i = 0; i < 8 / bits; ++i)
-            joined |= (of_file[k + i * bytes] >> shift & mask) << bits * i;
-        to[k] = uint8_t(joined);
+    using Word = std::conditional_t<bits == 1, uint32_t, uint64_t>;
+    constexpr int bytes = 4 * bits;
+    constexpr Word in_all_bytes = Word(-1) / 255, mask = in_all_bytes * ((1 << bits) - 1);
+    for (int k = 0; k < bytes; k += int(sizeof(Word))) {
+        Word joined = 0;
+        for (int i = 0; i < 8 / bits; ++i) {
+            Word word;
+            std::memcpy(&word, of_file + k + i * bytes, sizeof word);
+            joined |= (word >> shift & mask) << bits * i;
+        }
+        std::memcpy(to + k, &joined, sizeof joined);
     }
 }
 
