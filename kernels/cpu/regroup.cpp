@@ -88,43 +88,50 @@ void with_bits(int bits, Visit visit) {
     if (bits == 4) visit.template operator()<4>();
 }
 
-}  // namespace
-
-bool is_regrouped(DType dtype) { return !layout(dtype).planes.empty(); }
-
-void regroup(DType dtype, const std::byte* block, std::byte* to) {
+// Calls bytes(in the file's block, in the regrouped one, count) for what belongs to all elements
+// and codes<bits>(byte of the file's block, shift, byte of the regrouped one) for each 32.
+template <typename Bytes, typename Codes>
+void each_part(DType dtype, Bytes bytes, Codes codes) {
     const auto [front, planes] = layout(dtype);
-    const auto* from = reinterpret_cast<const uint8_t*>(block);
-    auto* at = reinterpret_cast<uint8_t*>(to);
+    int at = 0;
     for (const Part& part : front) {
-        std::memcpy(at, from + part.from, size_t(part.bytes));
+        bytes(part.from, at, size_t(part.bytes));
         at += part.bytes;
     }
     for (int group = 0; group < 8; ++group)
         for (const Plane& plane : planes) {
             with_bits(plane.bits, [&]<int bits>() {
-                join_bits<bits>(from + plane.byte(group), plane.shift(group), at);
+                codes.template operator()<bits>(plane.byte(group), plane.shift(group), at);
             });
             at += 4 * plane.bits;
         }
 }
 
+}  // namespace
+
+bool is_regrouped(DType dtype) { return !layout(dtype).planes.empty(); }
+
+void regroup(DType dtype, const std::byte* block, std::byte* to) {
+    const auto* of_file = reinterpret_cast<const uint8_t*>(block);
+    auto* ours = reinterpret_cast<uint8_t*>(to);
+    each_part(
+        dtype,
+        [&](int from, int at, size_t count) { std::memcpy(ours + at, of_file + from, count); },
+        [&]<int bits>(int from, int shift, int at) {
+            join_bits<bits>(of_file + from, shift, ours + at);
+        });
+}
+
 void ungroup(DType dtype, const std::byte* regrouped, std::byte* block) {
-    const auto [front, planes] = layout(dtype);
-    const auto* at = reinterpret_cast<const uint8_t*>(regrouped);
-    auto* to = reinterpret_cast<uint8_t*>(block);
-    std::memset(to, 0, size_t(gguf::traits(dtype).block_bytes));
-    for (const Part& part : front) {
-        std::memcpy(to + part.from, at, size_t(part.bytes));
-        at += part.bytes;
-    }
-    for (int group = 0; group < 8; ++group)
-        for (const Plane& plane : planes) {
-            with_bits(plane.bits, [&]<int bits>() {
-                part_bits<bits>(at, plane.shift(group), to + plane.byte(group));
-            });
-            at += 4 * plane.bits;
-        }
+    const auto* ours = reinterpret_cast<const uint8_t*>(regrouped);
+    auto* of_file = reinterpret_cast<uint8_t*>(block);
+    std::memset(of_file, 0, size_t(gguf::traits(dtype).block_bytes));
+    each_part(
+        dtype,
+        [&](int from, int at, size_t count) { std::memcpy(of_file + from, ours + at, count); },
+        [&]<int bits>(int from, int shift, int at) {
+            part_bits<bits>(ours + at, shift, of_file + from);
+        });
 }
 
 }  // namespace tandem::kernels::cpu
