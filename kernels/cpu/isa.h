@@ -284,6 +284,7 @@ struct Variant {
     bool (*supported)();  // by this machine
     const Isa& (*isa)();
 };
+
 bool is_zen4();  // this machine's processor
 // What the environment variable TANDEM_CPU asks for; empty where nobody does.
 std::string_view usual_variant();
