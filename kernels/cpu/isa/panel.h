@@ -11,8 +11,8 @@
 // else floats. Whole minima lie in pairs, i16 [columns / 64][lanes][2], or twice as many where
 // scales are per 16 elements. Their units are those of the row's 256 columns.
 //
-// Where products of pairs are dear, whole scales of small sums lie in pairs, too, those of the first
-// and of the second sum.
+// Where products of pairs are dear, whole scales of small sums lie in pairs, too, those of the
+// first and of the second sum.
 //
 // Where sums are kept in halves of lanes, each half adds up 16 columns (tile_place()), and whole
 // scales are i16 [columns / 32][lanes][2], those of both halves.
