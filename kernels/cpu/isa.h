@@ -82,6 +82,7 @@ inline constexpr int q16_columns = 128;
 struct alignas(64) Q16Tile {
     int16_t codes[q16_columns / 32][tile_tokens][32];
     float scales[tile_tokens][q16_columns / 32];
+    float nothing[tile_tokens];  // 0, or no number where the columns have none
 };
 constexpr int64_t q16_tile_bytes(int64_t columns) {
     return (columns + q16_columns - 1) / q16_columns * int64_t(sizeof(Q16Tile));

@@ -31,21 +31,20 @@ inline std::vector<float> product_of(const kernels::cpu::Isa& isa, gguf::DType d
         uint8_t bytes[64];
     };
     const cpu::Matrix& matrix = *isa.matrix(int(dtype));
-    const int64_t stride =
-        tiles ? cpu::q8_tile_bytes(columns) : cpu::q8_row(columns, matrix.block).bytes;
+    const cpu::TileForm form = cpu::tile_form_for(isa, dtype, columns);
+    const int64_t stride = tiles ? form.bytes() : cpu::q8_row(columns, matrix.block).bytes;
     const int64_t places = tiles ? cpu::tiles_of(count) * cpu::tile_tokens : count;
     std::vector<Line> x(size_t(places * stride / 64)), scratch(size_t(cpu::product_scratch / 64));
     auto* to = reinterpret_cast<uint8_t*>(x.data());
     for (int64_t token = 0; token < places; ++token) {
         const float* row = token < count ? tokens[size_t(token)].data() : nullptr;
         if (tiles)
-            isa.place(row, columns, matrix.block, to + token / cpu::tile_tokens * stride,
-                      int(token % cpu::tile_tokens));
+            form.place(row, to + token / cpu::tile_tokens * stride, int(token % cpu::tile_tokens));
         else
             isa.quantize(row, columns, matrix.block, to + token * stride);
     }
     std::vector<float> y(size_t(count) * rows.size());
-    auto* multiply = tiles ? matrix.multiply_tiles : matrix.multiply_rows;
+    auto* multiply = tiles ? form.product_of(matrix) : matrix.multiply_rows;
     multiply({.matrix = reinterpret_cast<const uint8_t*>(packed.data()),
               .rows = std::ssize(rows),
               .columns = columns,

@@ -43,6 +43,7 @@ struct Single {
 };
 struct Half {
     static constexpr int block = 1, bytes = 2;
+    static constexpr float least = 0x1p-24f;
     static F get(const uint8_t* p) { return load_f16(p); }
 #if defined(__AMX_BF16__)
     // The bits that bf16 has no room for go to the rest.
@@ -58,6 +59,7 @@ struct Half {
 };
 struct Brain {
     static constexpr int block = 1, bytes = 2;
+    static constexpr float least = 0;
     static F get(const uint8_t* p) { return load_bf16(p); }
 #if defined(__AMX_BF16__)
     static void unpack(const uint8_t* group, int64_t first, int64_t last, uint8_t* panel,

@@ -6,6 +6,8 @@
 
 namespace tandem::kernels::cpu::TANDEM_ISA {
 
+inline I minus(I a) { return add(bit_xor(a, splat(-1)), splat(1)); }
+
 // Two numbers of 16 bits side by side in every lane.
 [[gnu::always_inline]] inline I pair_of(I first, I second) {
     return join_halves(first, shift_left(second, 16));

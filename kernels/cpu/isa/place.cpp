@@ -121,10 +121,11 @@ void place_integers(const float* x, int64_t count, Q16Tile* tiles, int token) {
     F squares = sums(squares_of);
     if constexpr (lanes_of_block > 1)
         squares = add(even_blocks<1>(squares, squares), odd_blocks<1>(squares, squares));
-    const Q16Scale all(most, mul(most, sqrt(squares)));
+    const Q16Scale all = Q16Scale::of_token(most, mul(most, sqrt(squares)));
     alignas(64) float scales[lanes], inverses[lanes];
     store(scales, all.scale);
     store(inverses, all.inverse);
+    for (int64_t at = 0; at < count; at += q16_columns) tiles[at / q16_columns].nothing[token] = 0;
     each_vector([&](int block, int at) {
         if (at >= count) return;
         Q16Tile& tile = tiles[at / q16_columns];
@@ -132,6 +133,7 @@ void place_integers(const float* x, int64_t count, Q16Tile* tiles, int token) {
         store_halves(&tile.codes[n][token][at % 32],
                      q16_code(load_f32(x + at), splat(inverses[lane])));
         tile.scales[token][n] = scales[lane];
+        tile.nothing[token] += 0 * scales[lane];
     });
 }
 

@@ -1,7 +1,7 @@
 // Rounding to 16-bit integers whose dot products fit 32 bits.
 #pragma once
 
-#include "kernels/cpu/isa/simd.h"
+#include "kernels/cpu/isa/lanes.h"
 
 namespace tandem::kernels::cpu::TANDEM_ISA {
 
@@ -19,17 +19,45 @@ struct Q16Scale {
     // are no larger than the largest such times the sum.
     static Q16Scale of_sum(F most, F sum) { return {most, sum, most_sum}; }
 
+    // Of a token, for products with rows that Q16Power rounds. Tiny ones have fewer bits, so that
+    // an exponent may be added to their scale.
+    static Q16Scale of_token(F most, F length) {
+        return {most, length, longest_token, least_token};
+    }
+
     // The root of 2^31 is 46340.9, and rounding makes codes longer by at most half the root of
     // their number; it adds at most half their number to their sum.
     static constexpr int64_t most_elements = 1024;
     static constexpr float largest = 32766, longest = 46324, most_sum = 65516;
+    static constexpr float longest_token = 65500, least_token = 0x1p-80f;
 
   private:
-    Q16Scale(F most, F all, float most_of_all) {
-        const F finite = max(mul(most, splat(1 / largest)), mul(all, splat(1 / most_of_all)));
+    Q16Scale(F most, F all, float most_of_all, float least_scale = 0) {
+        const F needed = max(mul(most, splat(1 / largest)), mul(all, splat(1 / most_of_all)));
+        const F finite = max(needed, splat(least_scale));
         scale = fma(all, zero(), fma(most, zero(), finite));
         inverse = keep_from(finite, least, div(splat(1.0f), finite));
     }
+};
+
+// The scales of blocks that are powers of two, from the sums of squares: no block is longer than
+// the largest code. Codes of most F16 are exact then, and a product with another scale is an
+// addition to its exponent.
+struct Q16Power {
+    I exponent;  // where a float has it, without bias
+    F inverse;
+
+    explicit Q16Power(F squares) {
+        // The least power of four that is no less; a little more leaves room for rounding.
+        constexpr int32_t mantissa = 0x7fffff, bias = 127, bits = 15;
+        const I above = add(as_int(mul(squares, splat(1.00013f))), splat(mantissa));
+        const I half = shift_left(shift_right(above, 24), 23);
+        constexpr int32_t less = bias / 2 + bits;
+        exponent = add(half, splat(-(less << 23)));
+        inverse = as_float(add(splat((bias + less) << 23), minus(half)));
+    }
+
+    F scale() const { return as_float(add(exponent, splat(127 << 23))); }
 };
 
 // What makes numbers of this magnitude at most 1, whose squares are neither too large nor all too

@@ -3,7 +3,9 @@
 // codes takes less from a block than rounding to F16 would. Where a cut divides a block of columns,
 // its parts round otherwise than the whole, by as little.
 //
-//     panel     pairs of codes [columns / 2][lanes][2], scales [columns / 32][lanes]
+//     panel     pairs of codes [columns / 2][lanes][2], scales [columns / 32][lanes]: exponents to
+//     be
+//               added, or floats; nothing [lanes]: 0, or no number where a weight is none
 //     tokens    Q16Tiles
 #pragma once
 
@@ -13,7 +15,8 @@
 
 namespace tandem::kernels::cpu::TANDEM_ISA {
 
-// Type::get(at) loads `lanes` weights.
+// Type::get(at) loads `lanes` weights. Type::least is the least magnitude but zero where they have
+// few exponents, else 0.
 template <class Type>
 struct Q16Dots {
     using Tile = Q16Tile;
@@ -21,10 +24,15 @@ struct Q16Dots {
     static constexpr int64_t block = 1, bytes = 2;
     static constexpr int some_tokens = 4, pairs = 16;  // of a block
     static constexpr int64_t asks = tile_tokens / some_tokens * columns / 32;
+    // Whether exponents of rows can be added to those of tokens: where they are not too small.
+    static constexpr bool adds_exponents = Type::least > 0;
+    using Sums = I[panel_groups][some_tokens];
+    using Totals = F[panel_groups][some_tokens];
 
     struct Panel {
         alignas(64) uint8_t codes[columns * 2 * lanes];
-        alignas(64) float scales[columns / 32][lanes];
+        alignas(64) uint8_t scales[columns / 32][4 * lanes];
+        alignas(64) float nothing[lanes];
     };
 
     static void unpack(const uint8_t* weights, int64_t width, Panel& panel) {
@@ -34,25 +42,25 @@ struct Q16Dots {
             width, [&](int64_t column) { return column < width ? get(column) : zero(); }, panel);
     }
 
-    // All scales come first: a root and a quotient take long, but need not wait for one another.
+    // All scales come first: they take long, but need not wait for one another.
     template <typename Number>
     [[gnu::always_inline]] static void encode(int64_t width, Number number, Panel& panel) {
         const int64_t blocks = (width + 31) / 32;
-        F inverses[columns / 32];
+        F inverses[columns / 32], nothing = zero();
         for (int64_t n = 0; n < blocks; ++n) {
-            I most = splat(0);
             F squares[4] = {zero(), zero(), zero(), zero()};
 #pragma GCC unroll 32
             for (int k = 0; k < 32; ++k) {
                 const F x = number(n * 32 + k);
-                most = max(most, as_int(abs(x)));
                 squares[k % 4] = fma(x, x, squares[k % 4]);
             }
             const F sum = add(add(squares[0], squares[1]), add(squares[2], squares[3]));
-            const Q16Scale of(as_float(most), sqrt(sum));
-            store(panel.scales[n], of.scale);
+            const Q16Power of(max(sum, splat(Type::least * Type::least)));
+            store(panel.scales[n], adds_exponents ? of.exponent : as_int(of.scale()));
             inverses[n] = of.inverse;
+            nothing = fma(sum, zero(), nothing);
         }
+        store(panel.nothing, nothing);
         for (int64_t n = 0; n < blocks; ++n)
 #pragma GCC unroll 16
             for (int64_t pair = n * pairs; pair < (n + 1) * pairs; ++pair) {
@@ -75,27 +83,40 @@ struct Q16Dots {
 
     static void multiply_some(const Panel (&panels)[panel_groups], const Q16Tile& x, Ahead& ahead,
                               int first, int64_t width, float* y) {
-        F totals[panel_groups][some_tokens];
-        each_result<some_tokens>([&](int g, int t) { totals[g][t] = zero(); });
+        Totals totals;
+        each_result<some_tokens>([&](int g, int t) {
+            totals[g][t] = add(load_f32(panels[g].nothing), splat(x.nothing[first + t]));
+        });
         for (int64_t n = 0; n * 32 < width; ++n) {
             ahead.ask();
             const uint8_t* rows = opaque(panels[0].codes + n * pairs * 4 * lanes);
             const auto* tokens = opaque(reinterpret_cast<const int8_t*>(x.codes[n][first]));
-            I sums[panel_groups][some_tokens];
+            Sums sums;
             each_result<some_tokens>([&](int g, int t) { sums[g][t] = splat(0); });
             multiply_words<pairs, sizeof(Panel)>(
                 rows, tokens, sums, [](I sum, I row, I pair) { return dot_pairs(sum, row, pair); });
-            const float* token_scales = opaque(x.scales[first] + n);
-            each_result<some_tokens>([&](int g, int t) {
-                const F scale =
-                    mul(load_f32(panels[g].scales[n]), splat(token_scales[t * (q16_columns / 32)]));
-                totals[g][t] = fma(to_float(sums[g][t]), scale, totals[g][t]);
-            });
+            add_scaled(opaque(panels[0].scales[n]), opaque(x.scales[first] + n), sums, totals);
         }
         each_result<some_tokens>([&](int g, int t) {
             float* result = y + g * results + t * lanes;
             store(result, add(load_f32(result), totals[g][t]));
         });
+    }
+
+    // Adds sums of a block, each times the scales of its row and its token, to totals.
+    [[gnu::always_inline]] static void add_scaled(const uint8_t* rows, const float* tokens,
+                                                  const Sums& sums, Totals& totals) {
+#pragma GCC unroll 8
+        for (int t = 0; t < some_tokens; ++t) {
+            const F token = splat(tokens[t * (q16_columns / 32)]);
+#pragma GCC unroll 8
+            for (int g = 0; g < panel_groups; ++g) {
+                const I row = load(rows + g * sizeof(Panel));
+                const F scale =
+                    adds_exponents ? as_float(add(row, as_int(token))) : mul(as_float(row), token);
+                totals[g][t] = fma(to_float(sums[g][t]), scale, totals[g][t]);
+            }
+        }
     }
 };
 

@@ -53,8 +53,6 @@ inline float largest_sum16(const float* x) {
 inline constexpr float below_power[scale_steps] = {1, 0.84089642f, 0.70710678f, 0.59460356f};
 inline constexpr float least_power = 0x1p-120f, most_power = 0x1p126f;  // with normal inverses
 
-inline I minus(I a) { return add(bit_xor(a, splat(-1)), splat(1)); }
-
 // The least power of two that makes no magnitude larger than 127.
 inline F power_for(F most) {
     const I above = add(as_int(mul(most, splat(1.0f / 127))), splat(0x7fffff));

@@ -1,0 +1,117 @@
+// Products of prompts with F16 and BF16, which some sets multiply as 16-bit integers whose scales
+// are powers of two: any size of weights and tokens, and what is no number.
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <random>
+
+#include "gguf/dtype.h"
+#include "kernels/cpu_case.h"
+#include "kernels/cpu_product.h"
+
+namespace tandem {
+namespace {
+
+using gguf::DType;
+
+constexpr int64_t rows = 48, columns = 300;
+
+// Blocks of 32 of these sizes, in turn, one of them zeros.
+std::vector<float> random_row(int seed, const std::vector<float>& sizes) {
+    std::mt19937 random(static_cast<unsigned>(seed));
+    std::normal_distribution<float> normal;
+    std::vector<float> x(columns);
+    for (size_t i = 0; i < x.size(); ++i)
+        x[i] = sizes[(i / 32 + size_t(seed)) % sizes.size()] * normal(random);
+    return x;
+}
+
+std::vector<std::vector<float>> random_rows(int64_t count, const std::vector<float>& sizes) {
+    std::vector<std::vector<float>> all;
+    for (int64_t row = 0; row < count; ++row) all.push_back(random_row(int(row), sizes));
+    return all;
+}
+
+// Weights [row][column] as the type has them.
+struct Weights {
+    std::vector<std::vector<std::byte>> bytes;
+    std::vector<std::vector<float>> values;
+
+    Weights(DType dtype, std::vector<std::vector<float>> wanted) : values(std::move(wanted)) {
+        for (std::vector<float>& row : values) {
+            bytes.emplace_back(size_t(gguf::row_bytes(dtype, columns)));
+            gguf::encode_row(dtype, row, bytes.back().data());
+            gguf::decode_row(dtype, bytes.back().data(), row);
+        }
+    }
+};
+
+std::vector<float> product_of(const test::Machine& machine, DType dtype, const Weights& weights,
+                              const std::vector<std::vector<float>>& tokens) {
+    return test::product_of(kernels::cpu::find_variant(machine.variant)->isa(), dtype,
+                            weights.bytes, tokens);
+}
+
+// Bits that every set keeps of a number in products of the type, against the lengths of blocks.
+double rounding_of(DType dtype) { return dtype == DType::F16 ? 0x1p-12 : 0x1p-8; }
+
+TEST(CpuHalves, ProductsMeetNumbersOfAnySize) {
+    const std::vector<std::vector<float>> tokens = random_rows(19, {1, 1e-10f, 0, 1e-4f, 3e5f});
+    for (DType dtype : {DType::F16, DType::BF16}) {
+        const Weights weights(dtype, random_rows(rows, {0.02f, 1e-7f, 3e-5f, 1e4f, 0}));
+        for (const test::Machine& machine : test::machines()) {
+            const std::vector<float> y = product_of(machine, dtype, weights, tokens);
+            for (size_t i = 0; i < y.size(); ++i) {
+                const std::vector<float>&x = tokens[i / rows], &w = weights.values[i % rows];
+                double expected = 0, rounding = 0;
+                for (size_t block = 0; block < columns; block += 32) {
+                    double of_row = 0, of_token = 0;
+                    for (size_t c = block; c < std::min<size_t>(block + 32, columns); ++c) {
+                        expected += double(w[c]) * x[c];
+                        of_row += double(w[c]) * w[c];
+                        of_token += double(x[c]) * x[c];
+                    }
+                    rounding += rounding_of(dtype) * std::sqrt(of_row * of_token);
+                }
+                ASSERT_NEAR(y[i], expected, rounding)
+                    << machine.variant << " " << gguf::name(dtype) << " at " << i;
+            }
+        }
+    }
+}
+
+// Each is so small that the scales of its codes are next to the least that there are.
+TEST(CpuHalves, TinyTokensGiveNextToNothing) {
+    const Weights weights(DType::F16, random_rows(rows, {1e-6f, 0, 1}));
+    for (const test::Machine& machine : test::machines())
+        for (float size : {1e-18f, 1e-24f, 1e-30f, 1e-38f, 1e-44f, 0.0f})
+            for (float y : product_of(machine, DType::F16, weights, random_rows(5, {size})))
+                ASSERT_LE(std::abs(y), float(columns) * std::max(size, 1e-22f))
+                    << machine.variant << " " << size;
+}
+
+TEST(CpuHalves, WhatIsNoNumberSpoilsItsRowOrTokenOnly) {
+    const float nan = std::nanf(""), infinity = std::numeric_limits<float>::infinity();
+    for (DType dtype : {DType::F16, DType::BF16})
+        for (const test::Machine& machine : test::machines())
+            for (float value : {nan, infinity, -infinity})
+                for (size_t column = 3; column < columns; column += 37) {
+                    auto rows_of_one = random_rows(rows, {1, 1e-7f, 0});
+                    auto tokens_of_one = random_rows(5, {1, 1e-20f, 0});
+                    const Weights sound(dtype, rows_of_one);
+                    rows_of_one[17][column] = value;
+                    const Weights spoiled(dtype, rows_of_one);
+                    const std::vector<float> y = product_of(machine, dtype, spoiled, tokens_of_one);
+                    for (size_t i = 0; i < y.size(); ++i)
+                        ASSERT_EQ(std::isfinite(y[i]), i % rows != 17)
+                            << machine.variant << " row with " << value << " in " << column;
+                    tokens_of_one[2][column] = value;
+                    const std::vector<float> z = product_of(machine, dtype, sound, tokens_of_one);
+                    for (size_t i = 0; i < z.size(); ++i)
+                        ASSERT_EQ(std::isfinite(z[i]), i / rows != 2)
+                            << machine.variant << " token with " << value << " in " << column;
+                }
+}
+
+}  // namespace
+}  // namespace tandem
