@@ -258,9 +258,9 @@ inline void multiply_some(const Panel (&panels)[panel_groups], const Q8Tile& x,
 
 // The same of all tokens of a tile, while those of the next one are on their way to the nearest
 // cache.
-template <class Type>
+template <class Type, typename Done>
 inline void multiply_tile(const Panel (&panels)[panel_groups], const Q8Tile& x, const Q8Tile& next,
-                          Ahead& ahead, int64_t columns, int64_t tokens, float* y) {
+                          Ahead& ahead, int64_t columns, int64_t tokens, float* y, Done done) {
     using T = PanelTraits<Type>;
     constexpr int sums = T::in_halves ? int(panel_columns) / 16 : T::sums;
     alignas(64) PanelOffset<Type> offsets[tile_tokens * sums];
@@ -273,6 +273,7 @@ inline void multiply_tile(const Panel (&panels)[panel_groups], const Q8Tile& x, 
     for (int first = 0; first < tokens; first += panel_tokens) {
         prefetch_tokens<Type>(next, first);
         multiply_some<Type>(panels, x, offsets, ahead, first, columns, y);
+        done(first, panel_tokens);
     }
 }
 
@@ -288,9 +289,10 @@ struct QuadDots {
     static void unpack(const uint8_t* weights, int64_t width, Panel& panel) {
         unpack_group<Type>(weights, width, panel);
     }
+    template <typename Done>
     static void multiply(const Panel (&panels)[panel_groups], const Q8Tile& x, const Q8Tile& next,
-                         Ahead& ahead, int64_t width, int64_t tokens, float* y) {
-        multiply_tile<Type>(panels, x, next, ahead, width, tokens, y);
+                         Ahead& ahead, int64_t width, int64_t tokens, float* y, Done done) {
+        multiply_tile<Type>(panels, x, next, ahead, width, tokens, y, done);
     }
 };
 

@@ -10,9 +10,11 @@
 //     token_bytes    of one element of a token
 //     block, bytes   elements of a block of packed weights, and bytes of one row's block
 //     unpack(weights, width, panel)
-//     multiply(panels, tile, next, ahead, width, tokens, y)   adds the products of some groups
+//     multiply(panels, tile, next, ahead, width, tokens, y, done)   adds the products of some
+//     groups
 //                    with the first tokens of a tile to y, f32 [groups][16 tokens][lanes], and asks
-//                    for the next tile and for what is ahead on the way
+//                    for the next tile and for what is ahead on the way; calls done(first, count)
+//                    after some tokens
 //     asks           of what is ahead, while a tile passes
 #pragma once
 
@@ -167,11 +169,15 @@ void multiply_some_tiles(const Product& product, int64_t begin, int64_t end) {
                 float* const tile_results = y + (tile - begin) * most_results;
                 const auto& next = tile + 1 < end ? tile_at<Kernel>(product, tile + 1, column)
                                                   : tile_at<Kernel>(product, begin, after);
+                // Memory takes results while the next tokens are multiplied.
+                auto put = [&](int64_t first, int64_t count) {
+                    if (!last) return;
+                    if (count > tokens - first) count = tokens - first;
+                    put_tokens(product, group, groups, tile * tile_tokens + first, count,
+                               past_caches, tile_results + first * lanes);
+                };
                 Kernel::multiply(panels, tile_at<Kernel>(product, tile, column), next, ahead, width,
-                                 tokens, tile_results);
-                if (last)
-                    put_tokens(product, group, groups, tile * tile_tokens, tokens, past_caches,
-                               tile_results);
+                                 tokens, tile_results, put);
             }
         }
     }

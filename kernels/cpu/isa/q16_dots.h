@@ -70,14 +70,16 @@ struct Q16Dots {
             }
     }
 
+    template <typename Done>
     static void multiply(const Panel (&panels)[panel_groups], const Q16Tile& x, const Q16Tile& next,
-                         Ahead& ahead, int64_t width, int64_t tokens, float* y) {
+                         Ahead& ahead, int64_t width, int64_t tokens, float* y, Done done) {
         for (int first = 0; first < tokens; first += some_tokens) {
             for (const auto& codes : next.codes)
                 for (int t = 0; t < some_tokens; ++t)
                     prefetch_near(reinterpret_cast<const uint8_t*>(codes[first + t]));
             prefetch_near(reinterpret_cast<const uint8_t*>(next.scales[first]));
             multiply_some(panels, x, ahead, first, width, y + first * lanes);
+            done(first, some_tokens);
         }
     }
 

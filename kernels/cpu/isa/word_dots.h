@@ -36,14 +36,16 @@ struct WordDots {
         Type::unpack(weights, width, panel.words);
     }
 
+    template <typename Done>
     static void multiply(const Panel (&panels)[panel_groups], const Tile& x, const Tile& next,
-                         Ahead& ahead, int64_t width, int64_t tokens, float* y) {
+                         Ahead& ahead, int64_t width, int64_t tokens, float* y, Done done) {
         const int64_t count = (width + Type::in_word - 1) / Type::in_word;
         for (int first = 0; first < tokens; first += some_tokens) {
             for (const auto& lines : next.lines)
                 for (int t = 0; t < some_tokens; ++t)
                     prefetch_near(reinterpret_cast<const uint8_t*>(lines[first + t]));
             multiply_some(panels, x, ahead, first, count, y + first * lanes);
+            done(first, some_tokens);
         }
     }
 
