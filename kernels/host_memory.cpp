@@ -25,7 +25,7 @@ graph::View Addresses::view(const Operand& operand) const {
         case Where::Nowhere:
             return view;
         case Where::Weight:
-            view.data = weights.at(operand.value).data() + operand.offset;
+            view.data = weights.at(operand.value) + operand.offset;
             break;
         case Where::State:
             view.data = states.at(operand.value).data();
@@ -65,25 +65,18 @@ int64_t plain_bytes(gguf::DType dtype, graph::Use use, int64_t rows, int64_t col
     return rows * gguf::row_bytes(dtype, columns);
 }
 
-Buffer load_plain(const WeightSource& source, std::atomic<int64_t>& progress) {
-    int64_t rows = source.matrices * source.rows;
-    Buffer buffer(plain_bytes(source.dtype, source.use, rows, source.columns));
-    load_plain_rows(source, 0, rows, buffer, progress);
-    return buffer;
-}
-
-void load_plain_rows(const WeightSource& source, int64_t first, int64_t end, const Buffer& buffer,
+void load_plain_rows(const WeightSource& source, int64_t first, int64_t end, std::byte* to,
                      std::atomic<int64_t>& progress) {
     int64_t row_bytes = gguf::row_bytes(source.dtype, source.columns);
     std::vector<std::byte> scratch(static_cast<size_t>(row_bytes));
     for (int64_t row = first; row < end; ++row) {
         const std::byte* bytes = source.row(row, scratch.data());
         if (source.use == graph::Use::Vector)
-            gguf::decode_row(source.dtype, bytes,
-                             {reinterpret_cast<float*>(buffer.data()) + row * source.columns,
-                              size_t(source.columns)});
+            gguf::decode_row(
+                source.dtype, bytes,
+                {reinterpret_cast<float*>(to) + row * source.columns, size_t(source.columns)});
         else
-            std::memcpy(buffer.data() + row * row_bytes, bytes, size_t(row_bytes));
+            std::memcpy(to + row * row_bytes, bytes, size_t(row_bytes));
         progress += row_bytes;
     }
 }

@@ -12,7 +12,7 @@ namespace tandem::kernels {
 
 // Where operands of the several kinds begin.
 struct Addresses {
-    const std::map<int, Buffer>& weights;
+    const WeightMemory& weights;
     const std::map<int, Buffer>& states;
     std::byte* arena;
     graph::StepInputs& inputs;
@@ -30,9 +30,8 @@ void set_live_extents(graph::View& view, const graph::StepInputs& inputs);
 
 // Bytes of a weight kept as the file stores it: vectors as f32, the rest row by row.
 int64_t plain_bytes(gguf::DType dtype, graph::Use use, int64_t rows, int64_t columns);
-Buffer load_plain(const WeightSource& source, std::atomic<int64_t>& progress);
 // Rows [first, end) of it.
-void load_plain_rows(const WeightSource& source, int64_t first, int64_t end, const Buffer& buffer,
+void load_plain_rows(const WeightSource& source, int64_t first, int64_t end, std::byte* to,
                      std::atomic<int64_t>& progress);
 Buffer make_plain_state(gguf::DType dtype, int64_t rows, int64_t columns);
 

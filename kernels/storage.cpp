@@ -1,6 +1,8 @@
 #include "kernels/storage.h"
 
+#include <algorithm>
 #include <string>
+#include <utility>
 
 #include "gguf/error.h"
 #include "kernels/host.h"
@@ -9,11 +11,20 @@ namespace tandem::kernels {
 
 namespace {
 
+constexpr int64_t small_page = 4096;
+
 // A page, so that memory first touched by a thread is near its core from the first byte on. What
 // is streamed through many pages takes large ones, which the processor looks up and prefetches in
 // one go.
 std::align_val_t alignment(int64_t bytes) {
-    return std::align_val_t(bytes >= large_page ? large_page : 4096);
+    return std::align_val_t(bytes >= large_page ? large_page : small_page);
+}
+
+// Of weights: what none of them takes is never touched.
+constexpr int64_t slab_bytes = int64_t(64) << 20;
+
+constexpr int64_t rounded_up(int64_t bytes, int64_t unit) {
+    return (bytes + unit - 1) / unit * unit;
 }
 
 }  // namespace
@@ -31,6 +42,33 @@ Buffer::Buffer(int64_t bytes, std::string_view remedy) : bytes_(bytes) {
                     std::string(remedy));
     if (bytes >= large_page) use_large_pages(memory, bytes);
     data_ = {memory, Delete{bytes}};
+}
+
+std::byte* WeightMemory::make(int value, int64_t bytes) {
+    forget(value);
+    Slab& slab = slab_for(bytes);
+    std::byte* const data = slab.memory.data() + slab.used;
+    slab.used += rounded_up(bytes, small_page);
+    ++slab.weights;
+    places_[value] = {size_t(&slab - slabs_.data()), data};
+    return data;
+}
+
+void WeightMemory::forget(int value) {
+    const auto old = places_.find(value);
+    if (old == places_.end()) return;
+    Slab& slab = slabs_[old->second.slab];
+    if (--slab.weights == 0) slab = {};
+    places_.erase(old);
+}
+
+WeightMemory::Slab& WeightMemory::slab_for(int64_t bytes) {
+    for (Slab& slab : slabs_)
+        if (slab.weights > 0 && slab.memory.bytes() - slab.used >= bytes) return slab;
+    Buffer memory(rounded_up(std::max(bytes, slab_bytes), large_page));
+    for (Slab& slab : slabs_)
+        if (slab.weights == 0) return slab = {.memory = std::move(memory)};
+    return slabs_.emplace_back(Slab{.memory = std::move(memory)});
 }
 
 }  // namespace tandem::kernels

@@ -4,9 +4,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <new>
 #include <string_view>
+#include <vector>
 
 namespace tandem::kernels {
 
@@ -27,6 +29,32 @@ class Buffer {
     };
     std::unique_ptr<std::byte[], Delete> data_;
     int64_t bytes_ = 0;
+};
+
+// Weights of a device, in the order of their making one behind the other. So they share large
+// pages, which small ones and the ends of others by themselves would not get, and memory gives the
+// next one as it goes on with the one before.
+class WeightMemory {
+  public:
+    // Memory of a weight, instead of any that it had: aligned to 4096 bytes and not initialised.
+    std::byte* make(int value, int64_t bytes);
+    std::byte* at(int value) const { return places_.at(value).data; }
+
+  private:
+    struct Slab {
+        Buffer memory;
+        int64_t used = 0;
+        int weights = 0;
+    };
+    struct Place {
+        size_t slab;
+        std::byte* data;
+    };
+    void forget(int value);
+    Slab& slab_for(int64_t bytes);
+
+    std::vector<Slab> slabs_;
+    std::map<int, Place> places_;
 };
 
 }  // namespace tandem::kernels

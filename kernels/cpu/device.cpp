@@ -99,19 +99,19 @@ int64_t CpuDevice::row_multiple(gguf::DType dtype, graph::Use use) const {
 }
 
 void CpuDevice::load_weight(int value, const WeightSource& source, std::atomic<int64_t>& progress) {
-    Buffer buffer(
+    std::byte* const to = weights_.make(
+        value,
         packed_bytes(source.dtype, source.use, source.matrices, source.rows, source.columns));
     bool packed = cpu::is_packed(source.dtype, source.use);
     team_.run_apart([&](const Worker& worker) {
-        if (packed) return load_packed(source, worker, buffer, progress);
+        if (packed) return load_packed(source, worker, to, progress);
         int64_t first, last;
         worker.share(source.matrices * source.rows, first, last);
-        load_plain_rows(source, first, last, buffer, progress);
+        load_plain_rows(source, first, last, to, progress);
     });
-    weights_[value] = std::move(buffer);
 }
 
-void CpuDevice::load_packed(const WeightSource& source, const Worker& worker, const Buffer& buffer,
+void CpuDevice::load_packed(const WeightSource& source, const Worker& worker, std::byte* to,
                             std::atomic<int64_t>& progress) const {
     int64_t row_bytes = gguf::row_bytes(source.dtype, source.columns), lanes = isa_.lanes;
     int64_t groups = (source.rows + lanes - 1) / lanes;
@@ -127,7 +127,7 @@ void CpuDevice::load_packed(const WeightSource& source, const Worker& worker, co
                                                   assembled.data() + lane * row_bytes)
                                      : nullptr;
         cpu::pack_group(source.dtype, int(lanes), source.columns, rows.data(),
-                        buffer.data() + group * lanes * row_bytes);
+                        to + group * lanes * row_bytes);
         progress += count * row_bytes;
     }
 }

@@ -49,13 +49,14 @@ class CpuDevice final : public Device {
 
   private:
     // A member's share of a packed weight.
-    void load_packed(const WeightSource& source, const cpu::Worker& worker, const Buffer& buffer,
+    void load_packed(const WeightSource& source, const cpu::Worker& worker, std::byte* to,
                      std::atomic<int64_t>& progress) const;
 
     Description description_;
     const cpu::Isa& isa_;
     cpu::Team team_;
-    std::map<int, Buffer> weights_, states_;
+    WeightMemory weights_;
+    std::map<int, Buffer> states_;
     Buffer arena_;
     std::vector<Buffer> exchange_memory_;
     graph::StepInputs inputs_;

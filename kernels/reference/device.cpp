@@ -67,7 +67,10 @@ int64_t ReferenceDevice::packed_bytes(gguf::DType dtype, graph::Use use, int64_t
 
 void ReferenceDevice::load_weight(int value, const WeightSource& source,
                                   std::atomic<int64_t>& progress) {
-    weights_[value] = load_plain(source, progress);
+    const int64_t rows = source.matrices * source.rows;
+    std::byte* const to =
+        weights_.make(value, plain_bytes(source.dtype, source.use, rows, source.columns));
+    load_plain_rows(source, 0, rows, to, progress);
 }
 
 void ReferenceDevice::make_state(int value, gguf::DType dtype, int64_t rows, int64_t columns) {

@@ -35,7 +35,8 @@ class ReferenceDevice : public Device {
 
   private:
     Description description_;
-    std::map<int, Buffer> weights_, states_;
+    WeightMemory weights_;
+    std::map<int, Buffer> states_;
     Buffer arena_;
     std::vector<Buffer> exchange_memory_;
     graph::StepInputs inputs_;

@@ -1,0 +1,58 @@
+// Memory of weights: one behind the other, and given back when all of a slab have others.
+#include "kernels/storage.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <cstring>
+
+namespace tandem {
+namespace {
+
+using kernels::WeightMemory;
+
+constexpr int64_t megabyte = int64_t(1) << 20;
+
+TEST(WeightMemory, WeightsLieOneBehindTheOther) {
+    WeightMemory memory;
+    std::byte* const first = memory.make(7, 5000);
+    std::byte* const second = memory.make(2, 3 * megabyte);
+    std::byte* const third = memory.make(9, 1);
+    EXPECT_EQ(uintptr_t(first) % 4096, 0u);
+    EXPECT_EQ(second, first + 8192);
+    EXPECT_EQ(third, second + 3 * megabyte);
+    EXPECT_EQ(memory.at(7), first);
+    EXPECT_EQ(memory.at(2), second);
+    EXPECT_EQ(memory.at(9), third);
+}
+
+TEST(WeightMemory, HasRoomForWeightsOfAnySize) {
+    WeightMemory memory;
+    std::byte* of[6];
+    const int64_t bytes[6] = {1, 70 * megabyte, 40 * megabyte, 40 * megabyte, 0, 130 * megabyte};
+    for (int i = 0; i < 6; ++i) {
+        of[i] = memory.make(i, bytes[i]);
+        if (bytes[i] == 0) continue;
+        std::memset(of[i], i, 1);
+        std::memset(of[i] + bytes[i] - 1, i, 1);
+    }
+    for (int i = 0; i < 6; ++i) {
+        ASSERT_EQ(memory.at(i), of[i]);
+        if (bytes[i] == 0) continue;
+        EXPECT_EQ(int(of[i][0]), i);
+        EXPECT_EQ(int(of[i][bytes[i] - 1]), i);
+    }
+}
+
+TEST(WeightMemory, AWeightTakesThePlaceOfTheOneBefore) {
+    WeightMemory memory;
+    for (int round = 0; round < 1000; ++round)  // far more than there is, were it kept
+        for (int value : {0, 1}) {
+            std::byte* const data = memory.make(value, 100 * megabyte);
+            data[0] = data[100 * megabyte - 1] = std::byte(round);
+            ASSERT_EQ(memory.at(value), data);
+        }
+}
+
+}  // namespace
+}  // namespace tandem
