@@ -30,7 +30,8 @@ struct SixBits {
     }
     [[gnu::always_inline]] Scales scales(int g) const {
         const int at = 8 * (g % 4);
-        return {d, dmin, {field(all_scales[g / 4], at, 8)}, {field(all_mins[g / 4], at, 8)}};
+        const I scale = field(all_scales[g / 4], at, 8);
+        return {d, dmin, {scale}, {field(all_mins[g / 4], at, 8)}, scale};
     }
 };
 
@@ -56,6 +57,7 @@ struct Q2_K {
             s.scales[h] = field(both, 8 * (j % 4), 4);
             s.mins[h] = field(both, 8 * (j % 4) + 4, 4);
         }
+        s.pair = pair_of(s.scales[0], s.scales[1]);
         return s;
     }
 };
@@ -66,8 +68,17 @@ struct Q3_K {
     static constexpr bool is_signed = false, by_quads = true;
     const uint8_t* p;
     F d;
+    I all_scales[4];  // bytes of two groups in each lane, 32 more than they are
 
-    explicit Q3_K(const uint8_t* at) : p(at), d(load_f16(p + 12 * lanes)) {}
+    explicit Q3_K(const uint8_t* at) : p(at), d(load_f16(p + 12 * lanes)) {
+        const I low = splat_bytes(15), high = splat_bytes(48), third = dword(p, 2);
+        for (int v = 0; v < 2; ++v) {
+            const I both = dword(p, v);
+            all_scales[v] = bit_or(bit_and(both, low), bit_and(shift_left(third, 4 - 2 * v), high));
+            all_scales[v + 2] = bit_or(bit_and(shift_right(both, 4), low),
+                                       bit_and(v == 0 ? third : shift_right(third, 2), high));
+        }
+    }
     [[gnu::always_inline]] auto codes(int g) const {
         const uint8_t* const q = p + (14 + 12 * g) * lanes;
         return [q, high = dword(q, 0)](int j) {
@@ -75,13 +86,15 @@ struct Q3_K {
         };
     }
     [[gnu::always_inline]] Scales scales(int g) const {
+        const I two = shift_right(all_scales[g / 2], 16 * (g % 2));
+        const I apart =
+            bit_or(bit_and(two, splat(0xff)), bit_and(shift_left(two, 8), splat(0xff0000)));
+        // Less 32 in each half, so that none takes from the other.
         Scales s{d};
-        for (int h = 0; h < 2; ++h) {
-            int j = 2 * g + h;
-            I low = field(dword(p, j % 8 / 4), 8 * (j % 4) + 4 * (j / 8), 4);
-            I high = field(dword(p, 2), 8 * (j % 4) + 2 * (j / 4), 2);
-            s.scales[h] = add(bit_or(low, shift_left(high, 4)), splat(-32));
-        }
+        s.pair =
+            bit_xor(add(apart, splat(in_both_halves(0x8000 - 32))), splat(in_both_halves(0x8000)));
+        s.scales[0] = shift_right_signed(shift_left(s.pair, 16), 16);
+        s.scales[1] = shift_right_signed(s.pair, 16);
         return s;
     }
 };
@@ -121,10 +134,10 @@ struct Q6_K {
         };
     }
     [[gnu::always_inline]] Scales scales(int g) const {
-        const I two = load_u16(p + (2 + 2 * g) * lanes);
         Scales s{d};
-        s.scales[0] = shift_right_signed(shift_left(two, 24), 24);
-        s.scales[1] = shift_right_signed(shift_left(two, 16), 24);
+        s.pair = load_s8_pairs(p + (2 + 2 * g) * lanes);
+        s.scales[0] = shift_right_signed(shift_left(s.pair, 16), 16);
+        s.scales[1] = shift_right_signed(s.pair, 16);
         return s;
     }
 };

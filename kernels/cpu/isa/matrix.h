@@ -54,6 +54,7 @@ struct WholeScales {
     static constexpr int count = per16 ? 2 : 1;
     F unit, min_unit;  // the same in all of a block
     I scales[count], mins[count];
+    I pair;  // both scales as i16, or the one in the lower half of a lane
 
     F scale(int h) const { return mul(unit, to_float(scales[h])); }
     F min(int h) const { return mul(min_unit, to_float(mins[h])); }
@@ -77,6 +78,18 @@ constexpr int quads_in_halves() {
 template <class Type>
 inline constexpr int farthest_code =
     Type::zero > Type::levels - 1 - Type::zero ? Type::zero : Type::levels - 1 - Type::zero;
+
+// Whether sums of products with a whole scale have 16 bits: what codes of zero add is taken off,
+// and the magnitudes of 16 neighbours bound them.
+template <class Type>
+constexpr bool sums_have_16_bits() {
+    using S = typename Type::Scales;
+    return S::whole && farthest_code<Type> * most_magnitude * 2 / S::count < 1 << 15;
+}
+
+// Whether whole scales are multiplied in integers, a pair of sums at a time, and whole minima.
+template <class Type>
+inline constexpr bool whole_in_lanes = fast_pairs && !sums_in_halves && Type::Scales::whole;
 
 // Quads as above where each sum in halves is multiplied by a whole scale. What codes of zero add is
 // taken off, and the magnitudes of 16 neighbours bound the sums: of 16 columns, or of 32 where
@@ -205,6 +218,18 @@ template <int count, int G, int T, typename Codes, typename Begin>
         for (int g = 0; g < G; ++g) whole[g][t] = dot_pairs(whole[g][t], halves[g][t], scales[g]);
 }
 
+// Adds products of one or two parts of 32 elements, times the whole scales of the rows, to `whole`.
+template <int parts, int G, int T, class Scales>
+[[gnu::always_inline]] inline void add_pairs(const I (&products)[parts][G][T],
+                                             const Scales (&scales)[G], I (&whole)[G][T]) {
+    for (int t = 0; t < T; ++t)
+        for (int g = 0; g < G; ++g) {
+            const I first = products[0][g][t], last = products[parts - 1][g][t];
+            const I pair = parts == 1 ? first : pair_of(first, last);
+            whole[g][t] = dot_pairs(whole[g][t], pair, scales[g].pair);
+        }
+}
+
 // A few tokens: G packed groups of rows, `apart` from one another, and T tokens; codes are unpacked
 // in registers. More groups than one share what is read of tokens.
 template <class Type, int G, int T>
@@ -233,10 +258,11 @@ inline void tile(const uint8_t* weights, int64_t apart, int64_t columns,
             for (F& total : of_group) total = zero();
         F(&totals)[G][T] = wide ? of_block : y;
         constexpr int most_whole = whole_quads<Type>();
-        I whole[G][T];
-        if constexpr (most_whole > 0)
-            for (auto& of_group : whole)
-                for (I& sum : of_group) sum = splat(0);
+        constexpr bool whole_pairs = whole_in_lanes<Type> && sums_have_16_bits<Type>();
+        constexpr bool whole_mins = whole_in_lanes<Type> && S::has_min;
+        I whole[G][T], of_mins[G][T];
+        for (int g = 0; g < G; ++g)
+            for (int t = 0; t < T; ++t) whole[g][t] = of_mins[g][t] = splat(0);
         // One load follows a field from group to group, so that the processor's prefetchers learn
         // its way, and the code for eight tokens stays short.
         each_group<Type, false>([&](int n) [[gnu::always_inline]] {
@@ -253,13 +279,14 @@ inline void tile(const uint8_t* weights, int64_t apart, int64_t columns,
                 return std::array{packed[g].codes(n)...};
             }
             (std::make_integer_sequence<int, G>{});
+            S scales[G];
+            for (int g = 0; g < G; ++g) scales[g] = packed[g].scales(n);
+            I products[S::count][G][T];
 // Else codes would be picked at run time.
 #pragma GCC unroll 2
             for (int h = 0; h < S::count; ++h) {
                 const int64_t k = S::count * at + h;
                 auto sum_at = [&](int t) [[gnu::always_inline]] { return x[t] + sums + 4 * k; };
-                S scales[G];
-                for (int g = 0; g < G; ++g) scales[g] = packed[g].scales(n);
                 if constexpr (most_whole > 0) {
                     I both[G];
                     for (int g = 0; g < G; ++g)
@@ -272,21 +299,27 @@ inline void tile(const uint8_t* weights, int64_t apart, int64_t columns,
                     for (int j = 0; j < quads; j += most_whole)
                         add_whole<most_whole>(codes, quads * h + j, a, begin, both, whole);
                 } else {
-                    I product[G][T];
                     auto begin = [&](int t) [[gnu::always_inline]] {
                         return zero_code ? times_sum<-zero_code>(sum_at(t)) : splat(0);
                     };
-                    dot_quads<Type, quads>(codes, quads * h, a, begin, product);
+                    dot_quads<Type, quads>(codes, quads * h, a, begin, products[h]);
+                }
+                if constexpr (most_whole == 0 && !whole_pairs) {
                     F factors[G];
                     for (int g = 0; g < G; ++g) factors[g] = scales[g].scale(h);
                     for (int t = 0; t < T; ++t)
                         for (int g = 0; g < G; ++g) {
                             F scale = factors[g];
                             if constexpr (!wide) scale = mul(scale, real_at(t, row.scales, at));
-                            totals[g][t] = fma(to_float(product[g][t]), scale, totals[g][t]);
+                            totals[g][t] = fma(to_float(products[h][g][t]), scale, totals[g][t]);
                         }
                 }
-                if constexpr (S::has_min) {
+                if constexpr (whole_mins) {
+                    for (int t = 0; t < T; ++t)
+                        for (int g = 0; g < G; ++g)
+                            of_mins[g][t] = dot_pairs(of_mins[g][t], scales[g].mins[h],
+                                                      times_sum<1>(sum_at(t)));
+                } else if constexpr (S::has_min) {
                     F mins[G];
                     for (int g = 0; g < G; ++g) mins[g] = scales[g].min(h);
                     for (int t = 0; t < T; ++t)
@@ -294,12 +327,16 @@ inline void tile(const uint8_t* weights, int64_t apart, int64_t columns,
                             totals[g][t] = fma(mins[g], real_at(t, real_sums, k), totals[g][t]);
                 }
             }
+            if constexpr (whole_pairs) add_pairs(products, scales, whole);
         });
-        if constexpr (most_whole > 0)
-            for (int g = 0; g < G; ++g)
-                for (int t = 0; t < T; ++t)
-                    of_block[g][t] =
-                        fma(to_float(whole[g][t]), packed[g].scales(0).unit, of_block[g][t]);
+        for (int g = 0; g < G; ++g)
+            for (int t = 0; t < T; ++t) {
+                [[maybe_unused]] F& sum = of_block[g][t];
+                if constexpr (most_whole > 0 || whole_pairs)
+                    sum = fma(to_float(whole[g][t]), packed[g].scales(0).unit, sum);
+                if constexpr (whole_mins)
+                    sum = fma(to_float(of_mins[g][t]), packed[g].scales(0).min_unit, sum);
+            }
         if constexpr (wide)
             for (int t = 0; t < T; ++t)
                 for (int g = 0; g < G; ++g)

@@ -58,17 +58,9 @@ struct PanelTraits {
     // Whether products read the sums of 16 codes of a token.
     static constexpr bool sums_of_16 = Scales::per16 || (in_halves && zero != 0);
 
-    // Whether sums of products with whole scales have 16 bits, so that the scales may be integers.
+    // Whether whole scales are integers in the panel.
     static constexpr bool in_16_bits() {
-        if constexpr (!Scales::whole) {
-            return false;
-        } else if constexpr (in_halves) {
-            return true;
-        } else {
-            constexpr int most = most_magnitude * 2 / Scales::count;
-            constexpr int above = Type::levels - 1 - zero, farthest = zero > above ? zero : above;
-            return farthest * most < 1 << 15;
-        }
+        return Scales::whole && (in_halves || sums_have_16_bits<Type>());
     }
 };
 

@@ -25,6 +25,10 @@ inline I load_u8(const uint8_t* p) {
 inline I load_s8(const uint8_t* p) {
     return _mm512_cvtepi8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p)));
 }
+// Two numbers of 8 bits for every lane become one in each of its halves.
+inline I load_s8_pairs(const uint8_t* p) {
+    return _mm512_cvtepi8_epi16(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)));
+}
 inline I splat(int32_t x) { return _mm512_set1_epi32(x); }
 inline I splat_bytes(int x) { return _mm512_set1_epi8(char(x)); }
 inline I splat_quad(const int8_t* p) {

@@ -70,6 +70,11 @@ inline I load_u8(const uint8_t* p) {
 inline I load_s8(const uint8_t* p) {
     return each_lane<I>([&](int i) { return uint32_t(int32_t(int8_t(p[i]))); });
 }
+inline I load_s8_pairs(const uint8_t* p) {
+    return each_lane<I>([&](int i) {
+        return uint32_t(uint16_t(int8_t(p[2 * i]))) | uint32_t(int8_t(p[2 * i + 1])) << 16;
+    });
+}
 inline I splat(int32_t x) {
     return each_lane<I>([&](int) { return uint32_t(x); });
 }
