@@ -10,11 +10,10 @@
 //     token_bytes    of one element of a token
 //     block, bytes   elements of a block of packed weights, and bytes of one row's block
 //     unpack(weights, width, panel)
-//     multiply(panels, tile, next, ahead, width, tokens, y, done)   adds the products of some
-//     groups
-//                    with the first tokens of a tile to y, f32 [groups][16 tokens][lanes], and asks
-//                    for the next tile and for what is ahead on the way; calls done(first, count)
-//                    after some tokens
+//     multiply(panels, tile, next, ahead, width, tokens, y, done)
+//                    adds the products of some groups with the first tokens of a tile to y, f32
+//                    [groups][16 tokens][lanes], and asks for the next tile and for what is ahead
+//                    on the way; calls done(first, count) after some tokens each
 //     asks           of what is ahead, while a tile passes
 #pragma once
 

@@ -3,9 +3,9 @@
 // codes takes less from a block than rounding to F16 would. Where a cut divides a block of columns,
 // its parts round otherwise than the whole, by as little.
 //
-//     panel     pairs of codes [columns / 2][lanes][2], scales [columns / 32][lanes]: exponents to
-//     be
-//               added, or floats; nothing [lanes]: 0, or no number where a weight is none
+//     panel     pairs of codes [columns / 2][lanes][2]
+//               scales [columns / 32][lanes]: exponents to be added, or floats
+//               nothing [lanes]: 0, or no number where a weight is none
 //     tokens    Q16Tiles
 #pragma once
 
