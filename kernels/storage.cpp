@@ -54,6 +54,12 @@ std::byte* WeightMemory::make(int value, int64_t bytes) {
     return data;
 }
 
+int64_t WeightMemory::bytes() const {
+    int64_t sum = 0;
+    for (const Slab& slab : slabs_) sum += slab.memory.bytes();
+    return sum;
+}
+
 void WeightMemory::forget(int value) {
     const auto old = places_.find(value);
     if (old == places_.end()) return;

@@ -39,6 +39,8 @@ class WeightMemory {
     // Memory of a weight, instead of any that it had: aligned to 4096 bytes and not initialised.
     std::byte* make(int value, int64_t bytes);
     std::byte* at(int value) const { return places_.at(value).data; }
+    // Set aside for all of them; what is never written takes no memory of the machine.
+    int64_t bytes() const;
 
   private:
     struct Slab {
