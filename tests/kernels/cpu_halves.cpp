@@ -16,7 +16,7 @@ using gguf::DType;
 
 constexpr int64_t rows = 48, columns = 300;
 
-// Blocks of 32 of these sizes, in turn, one of them zeros.
+// Blocks of 32 have these sizes in turn.
 std::vector<float> random_row(int seed, const std::vector<float>& sizes) {
     std::mt19937 random(static_cast<unsigned>(seed));
     std::normal_distribution<float> normal;
