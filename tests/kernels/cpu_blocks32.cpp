@@ -15,6 +15,7 @@ namespace {
 using gguf::DType;
 using kernels::cpu::Isa;
 using kernels::cpu::Q8Tile;
+using test::code_of;
 
 constexpr float infinity = std::numeric_limits<float>::infinity();
 
@@ -29,11 +30,6 @@ std::vector<float> wild_row(int64_t columns, int seed) {
         for (size_t i = block; i < block + 32; ++i) x[i] = scale * normal(random);
     }
     return x;
-}
-
-int code_of(const Q8Tile& tile, int token, int column, const Isa& isa) {
-    const int place = kernels::cpu::tile_place(column, isa.halves);
-    return tile.codes[place / 64][token][place % 64];
 }
 
 double scale_of(const Q8Tile& tile, int token, int block) {

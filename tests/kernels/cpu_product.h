@@ -9,6 +9,12 @@
 
 namespace tandem::test {
 
+inline int code_of(const kernels::cpu::Q8Tile& tile, int token, int column,
+                   const kernels::cpu::Isa& isa) {
+    const int place = kernels::cpu::tile_place(column, isa.halves);
+    return tile.codes[place / 64][token][place % 64];
+}
+
 // y [tokens][rows]. Rows have the bytes of their type, and are whole groups; `tiles`: tokens are
 // read from tiles, else from rows.
 inline std::vector<float> product_of(const kernels::cpu::Isa& isa, gguf::DType dtype,

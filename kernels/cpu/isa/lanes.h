@@ -30,6 +30,14 @@ inline F sums(F (&row)[lanes]) {
     return join_rows(row, [](F a, F b) { return add(a, b); });
 }
 
+// Each two neighbours of a's blocks of `Size` lanes added up, followed by those of b at the same
+// place.
+template <int Size>
+inline I add_neighbours(I a, I b) {
+    const F first = as_float(a), last = as_float(b);
+    return add(as_int(even_blocks<Size>(first, last)), as_int(odd_blocks<Size>(first, last)));
+}
+
 template <int Size = lanes / 2>
 inline void transpose(F (&row)[lanes]) {
     for (int i = 0; i < lanes; ++i) {

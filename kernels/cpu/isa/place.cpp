@@ -20,23 +20,19 @@ void order_codes(Q8Tile& tile, int token) {
         }
 }
 
-void place_of_256(const float* x, Q8Tile& tile, int token) {
-    const BlockScale of(x, tile_columns);
-    tile.scales[token] = of.scale;
+// Sums of a token's 256 codes.
+void sum_codes(Q8Tile& tile, int token) {
     int16_t *sums16 = tile.sums16[token], *sums32 = tile.sums32[token];
-    each_sums16(
-        [&](int at) {
-            const I codes = round_to_int(mul(load_f32(x + at), splat(of.inverse)));
-            store_bytes(tile.codes[at / 64][token] + at % 64, codes);
-            return to_float(codes);  // exact, as their sums are
-        },
-        [&](int first, F sums) {
-            alignas(64) float numbers[lanes];
-            store(numbers, sums);
-            for (int n = 0; n < lanes; ++n) sums16[first + n] = int16_t(numbers[n]);
-        });
+    each_sums16([&](int column) { return tile.codes[column / 64][token]; },
+                [](I codes) { return codes; },
+                [&](int first, I sums) { store_halves(sums16 + first, sums); });
     for (int n = 0; n < tile_columns / 32; ++n)
         sums32[n] = int16_t(sums16[2 * n] + sums16[2 * n + 1]);
+}
+
+void place_of_256(const float* x, Q8Tile& tile, int token) {
+    tile.scales[token] = round_256(x, [&](int column) { return tile.codes[column / 64][token]; });
+    sum_codes(tile, token);
     order_codes(tile, token);
 }
 
@@ -50,18 +46,14 @@ inline void each_vector(Visit visit) {
         for (int k = 0; k < 32; k += lanes) visit(block, block * 32 + k);
 }
 
-// Of what adds up to sums of 16 codes.
-void place_sums16(F (&parts)[2 * blocks], int16_t* sums16) {
-    for (int first = 0; first < 2 * blocks; first += lanes) {
-        alignas(64) float numbers[lanes];
-        store(numbers, join_rows(parts + first, [](F a, F b) { return add(a, b); }));
-        for (int n = 0; n < lanes; ++n) sums16[first + n] = int16_t(numbers[n]);
-    }
-}
+// Of the blocks of a token's 256 columns: what codes are made with, and what makes their sums real.
+struct Scales32 {
+    float inverses[blocks], scales[blocks];
+};
 
-// 256 columns at once, with the scales and codes of BlockScale, but for least_part.
-void place_of_32(const float* x, Q8Tile& tile, int token) {
-    F most_of[blocks], sum_of[blocks];
+// With the scales of BlockScale, but for least_part.
+Scales32 scale_by_32(const float* x, Q8Tile& tile, int token) {
+    F most_of[blocks];
     for (F& of_block : most_of) of_block = zero();
     each_vector([&](int n, int at) { most_of[n] = larger(most_of[n], abs(load_f32(x + at))); });
     const F most = join_rows<blocks>(most_of, larger);
@@ -69,37 +61,47 @@ void place_of_32(const float* x, Q8Tile& tile, int token) {
     const F token_power = power_for(splat(largest));
     const F powers = max(power_for(most), mul(token_power, splat(least_part)));
     const SteppedScale scale(powers, most);
-    alignas(64) int32_t exponents[lanes], steps[lanes];
-    alignas(64) float token_powers[lanes], inverses[lanes], sums[lanes], real_sums[lanes];
     const I exponent = add(as_int(powers), minus(as_int(token_power)));
+    alignas(64) int32_t exponents[lanes], steps[lanes];
+    alignas(64) float inverses[lanes], scales[lanes], token_powers[lanes];
     store(reinterpret_cast<uint8_t*>(exponents), exponent);
     store(reinterpret_cast<uint8_t*>(steps), scale.steps);
     store(inverses, scale.inverse);
-    F sums_of_16[2 * blocks];
-    for (F& of_16 : sums_of_16) of_16 = zero();
-    each_vector([&](int n, int at) {
-        const F inverse = splat(inverses[n * lanes_of_block]);
-        const I codes = round_to_int(mul(load_f32(x + at), inverse));
-        store_bytes(tile.codes[at / 64][token] + at % 64, codes);
-        F& sum = sums_of_16[at / 16];
-        sum = add(sum, to_float(codes));  // exact
-    });
-    for (int n = 0; n < blocks; ++n) sum_of[n] = add(sums_of_16[2 * n], sums_of_16[2 * n + 1]);
-    const F sum = join_rows<blocks>(sum_of, [](F a, F b) { return add(a, b); });
-    store(sums, sum);
-    store(real_sums, mul(sum, as_float(add(as_int(scale.below), exponent))));
+    store(scales, as_float(add(as_int(scale.below), exponent)));
     store(token_powers, token_power);
     // What is infinite or no number spoils all of the token.
     tile.scales[token] = largest - largest == 0 ? token_powers[0] : largest;
+    Scales32 of;
     for (int n = 0; n < blocks; ++n) {
         const int lane = n * lanes_of_block;
         tile.exponents32[token][n] = exponents[lane];
         tile.steps32[token][n] = uint8_t(steps[lane]);
-        tile.sums32[token][n] = int16_t(sums[lane]);
-        tile.real_sums32[token][n] = real_sums[lane];
+        of.inverses[n] = inverses[lane];
+        of.scales[n] = scales[lane];
     }
-    if constexpr (sums_in_halves) place_sums16(sums_of_16, tile.sums16[token]);
+    return of;
+}
+
+void round_by_32(const float* x, const Scales32& of, Q8Tile& tile, int token) {
+    for (int n = 0; n < blocks; ++n)
+        round_codes(x + 32 * n, 32, of.inverses[n], tile.codes[n / 2][token] + n % 2 * 32);
+    sum_codes(tile, token);
+    for (int n = 0; n < blocks; ++n)
+        tile.real_sums32[token][n] = float(tile.sums32[token][n]) * of.scales[n];
     order_codes(tile, token);
+}
+
+// Scales come first: they take long, but need not wait for one another.
+void place_by_32(const float* x, int64_t count, Q8Tile* tiles, int token) {
+    constexpr int64_t most = 8;
+    Scales32 scales[most];
+    for (int64_t first = 0; first < count; first += most) {
+        const int64_t last = first + most < count ? first + most : count;
+        for (int64_t n = first; n < last; ++n)
+            scales[n - first] = scale_by_32(x + n * tile_columns, tiles[n], token);
+        for (int64_t n = first; n < last; ++n)
+            round_by_32(x + n * tile_columns, scales[n - first], tiles[n], token);
+    }
 }
 
 // 256 columns, of which the first `count` have blocks.
@@ -160,18 +162,18 @@ void place_q16(const float* row, int64_t columns, uint8_t* tiles, int token) {
 
 void place(const float* row, int64_t columns, int64_t block, uint8_t* tiles, int token) {
     auto* tile = reinterpret_cast<Q8Tile*>(tiles);
-    for (int64_t first = 0; first < columns; first += tile_columns, ++tile) {
-        const int64_t left = columns - first;
-        if (!row)
-            clear(*tile, token);
-        else if (block == 32 && left >= tile_columns)
-            place_of_32(row + first, *tile, token);
-        else if (block == 32) {
-            float filled_up[tile_columns] = {};
-            std::memcpy(filled_up, row + first, size_t(left) * sizeof(float));
-            place_of_32(filled_up, *tile, token);
-        } else
-            place_of_256(row + first, *tile, token);
+    const int64_t count = (columns + tile_columns - 1) / tile_columns,
+                  left = columns % tile_columns;
+    if (!row)
+        for (int64_t n = 0; n < count; ++n) clear(tile[n], token);
+    else if (block == 256)
+        for (int64_t n = 0; n < count; ++n) place_of_256(row + n * tile_columns, tile[n], token);
+    else {
+        place_by_32(row, columns / tile_columns, tile, token);
+        if (left == 0) return;
+        float filled_up[tile_columns] = {};
+        std::memcpy(filled_up, row + columns - left, size_t(left) * sizeof(float));
+        place_by_32(filled_up, 1, tile + count - 1, token);
     }
 }
 

@@ -23,9 +23,15 @@ void quantize(const float* x, int64_t columns, int64_t block, uint8_t* row) {
     auto* sums32 = reinterpret_cast<int32_t*>(row + at.sums32);
     auto* real_sums32 = reinterpret_cast<float*>(row + at.real_sums32);
     for (int64_t b = 0; b < columns / block; ++b) {
-        const BlockScale of(x + b * block, block);
-        scales[b] = of.scale;
-        round_codes(x + b * block, block, of.inverse, codes + b * block);
+        const float* from = x + b * block;
+        int8_t* to = codes + b * block;
+        if (block == 256) {
+            scales[b] = round_256(from, [&](int column) { return to + column; });
+        } else {
+            const BlockScale of(from);
+            scales[b] = of.scale;
+            round_codes(from, block, of.inverse, to);
+        }
     }
     // What the real sums count in.
     auto unit = [&](int64_t column) { return block == 32 ? scales[column / 32] : 1; };

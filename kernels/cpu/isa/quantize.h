@@ -24,29 +24,6 @@ inline float largest_magnitude(const float* x, int64_t count) {
     return largest_float(most);
 }
 
-// Calls visit(i, sums) for the sums of each 16 of 256 numbers, `lanes` of them from the i-th on.
-// number(column) gives `lanes` of the numbers, and is called once for each of them.
-template <typename Number, typename Visit>
-inline void each_sums16(Number number, Visit visit) {
-    for (int first = 0; first < 256; first += 16 * lanes) {
-        F rows[lanes];
-        for (int i = 0; i < lanes; ++i) {
-            rows[i] = number(first + 16 * i);
-            for (int k = lanes; k < 16; k += lanes)
-                rows[i] = add(rows[i], number(first + 16 * i + k));
-        }
-        visit(first / 16, sums(rows));
-    }
-}
-
-// Of the sums of each 16 of 256 magnitudes.
-inline float largest_sum16(const float* x) {
-    I most = splat(0);
-    each_sums16([&](int at) { return abs(load_f32(x + at)); },
-                [&](int, F sums) { most = max(most, as_int(sums)); });
-    return largest_float(most);
-}
-
 // The scale of a block of 32 is a power of two and some steps of 2^(1/4) less: the least that makes
 // no magnitude larger than 127. Its product with a scale of weights is then one of four that all
 // tokens share, but for the exponent.
@@ -87,33 +64,70 @@ struct SteppedScale {
 // power is a smaller part of the largest than this, and no scale of weights is smaller.
 inline constexpr float least_part = 0x1p-48f, least_scale = 0x1p-76f;
 
-// How a block is rounded. Where numbers of 256 are so alike that codes would pass most_magnitude,
-// the scale is larger than what makes the largest 127, by less than a bit. It is no finite number
-// where x has one that is not.
+// How a block of 32 is rounded. The scale is no finite number where x has one that is not.
 struct BlockScale {
     float scale, inverse;
 
-    BlockScale(const float* x, int64_t block) {
-        float most = largest_magnitude(x, block);
-        if (block == 256) {
-            constexpr float most_sum = most_magnitude - 16 * 0.5f;  // codes are rounded
-            const float sum = largest_sum16(x) * (127 / most_sum);
-            if (sum > most) most = sum;
-            scale = most / 127, inverse = most > 0 ? 127 / most : 0;
-        } else {
-            const F power = power_for(splat(most));
-            const SteppedScale of(power, splat(most));
-            alignas(64) float scales[lanes], inverses[lanes];
-            store(scales, mul(power, of.below));
-            store(inverses, of.inverse);
-            scale = most - most == 0 ? scales[0] : most, inverse = inverses[0];
-        }
+    explicit BlockScale(const float* x) {
+        const float most = largest_magnitude(x, 32);
+        const F power = power_for(splat(most));
+        const SteppedScale of(power, splat(most));
+        alignas(64) float scales[lanes], inverses[lanes];
+        store(scales, mul(power, of.below));
+        store(inverses, of.inverse);
+        scale = most - most == 0 ? scales[0] : most, inverse = inverses[0];
     }
 };
 
 inline void round_codes(const float* x, int64_t count, float inverse, int8_t* codes) {
     for (int64_t i = 0; i < count; i += lanes)
         store_bytes(codes + i, round_to_int(mul(load_f32(x + i), splat(inverse))));
+}
+
+// Calls visit(i, sums) for the sums of each 16 of 256 codes, `lanes` of them from the i-th on.
+// at(column) is where codes from a multiple of 64 on lie; take(codes) is what is summed of some.
+template <typename At, typename Take, typename Visit>
+inline void each_sums16(At at, Take take, Visit visit) {
+    for (int first = 0; first < 256; first += 16 * lanes) {
+        I quads[4];
+        for (int v = 0; v < 4; ++v) {
+            const uint8_t* parts[lanes / 4];
+            for (int i = 0; i < lanes / 4; ++i)
+                parts[i] = reinterpret_cast<const uint8_t*>(at(first + 64 * i)) + 16 * v;
+            quads[v] = dot(splat(0), splat_bytes(1), take(load_parts(parts)));
+        }
+        visit(first / 16, add_neighbours<2>(add_neighbours<1>(quads[0], quads[1]),
+                                            add_neighbours<1>(quads[2], quads[3])));
+    }
+}
+
+// Rounds a block of 256 and returns its scale, which is no finite number where x has one that is
+// not. Where numbers are so alike that codes would pass most_magnitude, the scale is larger than
+// what makes the largest 127, by less than a bit.
+template <typename At>
+inline float round_256(const float* x, At at) {
+    const float most = largest_magnitude(x, 256);
+    auto round = [&](float largest) {
+        for (int column = 0; column < 256; column += 64)
+            round_codes(x + column, 64, largest > 0 ? 127 / largest : 0, at(column));
+        return largest / 127;
+    };
+    const float scale = round(most);
+    I all = splat(0);
+    each_sums16(
+        at, [](I codes) { return negate_where(codes, codes, splat_bytes(0x80)); },
+        [&](int, I sums) { all = max(all, sums); });
+    constexpr int rounding = 16 / 2;  // of 16 codes, at most
+    if (largest(all) <= most_magnitude - 2 * rounding) return scale;
+    float most_of_sums = 0;
+    for (int first = 0; first < 256; first += 16) {
+        F magnitudes = zero();
+        for (int k = 0; k < 16; k += lanes)
+            magnitudes = add(magnitudes, abs(load_f32(x + first + k)));
+        const float needed = sum(magnitudes) * (127.0f / (most_magnitude - rounding));
+        if (needed > most_of_sums) most_of_sums = needed;
+    }
+    return most_of_sums > most ? round(most_of_sums) : scale;
 }
 
 // Calls put(number, first, second) for each 16 codes: the sums of those that lower and upper halves

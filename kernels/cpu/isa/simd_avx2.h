@@ -31,6 +31,10 @@ inline I load_s8(const uint8_t* p) {
 inline I load_s8_pairs(const uint8_t* p) {
     return _mm256_cvtepi8_epi16(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p)));
 }
+inline I load_parts(const uint8_t* const (&at)[2]) {
+    auto part = [&](int i) { return _mm_loadu_si128(reinterpret_cast<const __m128i*>(at[i])); };
+    return _mm256_inserti128_si256(_mm256_castsi128_si256(part(0)), part(1), 1);
+}
 inline I splat(int32_t x) { return _mm256_set1_epi32(x); }
 inline I splat_bytes(int x) { return _mm256_set1_epi8(char(x)); }
 inline I splat_quad(const int8_t* p) {

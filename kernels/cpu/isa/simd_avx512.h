@@ -29,6 +29,12 @@ inline I load_s8(const uint8_t* p) {
 inline I load_s8_pairs(const uint8_t* p) {
     return _mm512_cvtepi8_epi16(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)));
 }
+// 16 bytes each from as many places as fill a vector.
+inline I load_parts(const uint8_t* const (&at)[4]) {
+    auto part = [&](int i) { return _mm_loadu_si128(reinterpret_cast<const __m128i*>(at[i])); };
+    const I half = _mm512_inserti32x4(_mm512_castsi128_si512(part(0)), part(1), 1);
+    return _mm512_inserti32x4(_mm512_inserti32x4(half, part(2), 2), part(3), 3);
+}
 inline I splat(int32_t x) { return _mm512_set1_epi32(x); }
 inline I splat_bytes(int x) { return _mm512_set1_epi8(char(x)); }
 inline I splat_quad(const int8_t* p) {

@@ -75,6 +75,11 @@ inline I load_s8_pairs(const uint8_t* p) {
         return uint32_t(uint16_t(int8_t(p[2 * i]))) | uint32_t(int8_t(p[2 * i + 1])) << 16;
     });
 }
+inline I load_parts(const uint8_t* const (&at)[2]) {
+    I result;
+    for (int i = 0; i < 2; ++i) std::memcpy(result.lane + 4 * i, at[i], 16);
+    return result;
+}
 inline I splat(int32_t x) {
     return each_lane<I>([&](int) { return uint32_t(x); });
 }
