@@ -83,7 +83,9 @@ CpuDevice::CpuDevice(const Options& options)
                     .shares_cores = options.shares_cores};
 }
 
-std::span<const Kernel> CpuDevice::kernels() const { return cpu::claims(isa_.reduced); }
+std::span<const Kernel> CpuDevice::kernels() const {
+    return cpu::claims(isa_.reduced, isa_.halves);
+}
 
 const Kernel* CpuDevice::copy() const { return cpu::dense().prepare; }
 

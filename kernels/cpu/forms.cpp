@@ -244,16 +244,19 @@ TileForm tile_form_for(const Isa& isa, gguf::DType dtype, int64_t columns) {
     return {.isa = &isa,
             .parts = parts,
             .q16 = matrix.multiply_q16 != nullptr,
-            .block = parts > 0 ? 0 : form_block(dtype),
+            .block = parts > 0 || matrix.multiply_q16 ? 0 : form_block(dtype),
             .columns = columns};
 }
 
 int64_t most_tile_bytes(gguf::DType dtype, int64_t columns) {
     int64_t block = form_block(dtype);
-    return std::max(
-        {bf16_tile_bytes(columns, bf16_parts(dtype)),
-         dtype == gguf::DType::F16 || dtype == gguf::DType::BF16 ? q16_tile_bytes(columns) : 0,
-         block > 0 ? q8_tile_bytes(columns) : f32_tile_bytes(columns)});
+    const bool q16 = dtype == gguf::DType::F16 || dtype == gguf::DType::BF16 || signed_bytes(dtype);
+    return std::max({bf16_tile_bytes(columns, bf16_parts(dtype)), q16 ? q16_tile_bytes(columns) : 0,
+                     block > 0 ? q8_tile_bytes(columns) : f32_tile_bytes(columns)});
+}
+
+bool signed_bytes(gguf::DType dtype) {
+    return dtype == gguf::DType::Q8_0 || dtype == gguf::DType::IQ4_NL;
 }
 
 int bf16_parts(gguf::DType dtype) {

@@ -21,6 +21,9 @@ const Form* form_for(gguf::DType dtype, const graph::View& x);
 // product in bf16 for the type.
 int bf16_parts(gguf::DType dtype);
 const Form& bf16_form(int parts);
+// Types of signed codes of 8 bits in blocks of 32, which are multiplied in 16 bits where sums are
+// kept in halves of lanes.
+bool signed_bytes(gguf::DType dtype);
 const Form& q16_tiles();
 
 // Tiles of 16 tokens, as products with many tokens read them.

@@ -234,7 +234,9 @@ struct Isa {
     // one.
     int panel_groups = 0;
     Reduced reduced = Reduced::Nothing;
-    bool halves = false;  // tile_place()
+    // Whether sums are kept in halves of lanes (tile_place()), and signed codes of 8 bits, whose
+    // sums these have no room for, multiplied as 16-bit integers in prompts.
+    bool halves = false;
     // The matrix kernels of a type (gguf::DType); null where there are none.
     const Matrix* (*matrix)(int dtype) = nullptr;
     void (*quantize)(const float* x, int64_t columns, int64_t block, uint8_t* row) = nullptr;

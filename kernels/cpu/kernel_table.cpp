@@ -1,4 +1,5 @@
 // The CPU's kernels in order of preference: of equal claims the first wins.
+#include <array>
 #include <vector>
 
 #include "kernels/cpu/forms.h"
@@ -6,11 +7,12 @@
 namespace tandem::kernels::cpu {
 
 namespace ops {
-extern const CpuKernel linear_units, linear_bf16, linear_q16, linear_q16_of_bf16, linear_packed,
-    linear_batched, linear_any, embed, pair, any_pair, glu, maps, pick, temper, rms_norm, l2_norm,
-    rope, attend, short_conv, delta_net, moe_ffn, expert_bias, router, select_rows, reference,
-    prepare_q8_of_32, prepare_q8_of_256, prepare_q8_of_32_tiles, prepare_q8_of_256_tiles,
-    prepare_f32_tiles, prepare_bf16, prepare_bf16_pair, prepare_q16, prepare_dense;
+extern const CpuKernel linear_units, linear_bf16, linear_q16, linear_q16_of_bf16,
+    linear_q16_of_codes, linear_packed, linear_batched, linear_any, embed, pair, any_pair, glu,
+    maps, pick, temper, rms_norm, l2_norm, rope, attend, short_conv, delta_net, moe_ffn,
+    expert_bias, router, select_rows, reference, prepare_q8_of_32, prepare_q8_of_256,
+    prepare_q8_of_32_tiles, prepare_q8_of_256_tiles, prepare_f32_tiles, prepare_bf16,
+    prepare_bf16_pair, prepare_q16, prepare_dense;
 }
 
 namespace {
@@ -20,6 +22,7 @@ constexpr const CpuKernel* table[] = {
     &ops::linear_bf16,
     &ops::linear_q16,
     &ops::linear_q16_of_bf16,
+    &ops::linear_q16_of_codes,
     &ops::linear_packed,
     &ops::linear_batched,
     &ops::linear_any,
@@ -64,28 +67,33 @@ std::vector<Kernel> as_claims() {
     return all;
 }
 
-std::vector<Kernel> claims_with(Reduced offered) {
+std::vector<Kernel> claims_with(Reduced offered, bool halves) {
     std::vector<Kernel> all = as_claims();
-    std::erase_if(
-        all, [&](const Kernel& kernel) { return table[size_t(kernel.number)]->needs > offered; });
+    std::erase_if(all, [&](const Kernel& kernel) {
+        const CpuKernel& entry = *table[size_t(kernel.number)];
+        return entry.needs > offered || (entry.halves && !halves);
+    });
     return all;
+}
+
+std::array<std::vector<Kernel>, 4> all_claims(bool halves) {
+    return {claims_with(Reduced::Nothing, halves), claims_with(Reduced::Halves, halves),
+            claims_with(Reduced::Bf16, halves), claims_with(Reduced::AllTypes, halves)};
 }
 
 }  // namespace
 
 std::span<const CpuKernel* const> kernel_table() { return table; }
 
-std::span<const Kernel> claims(Reduced offered) {
-    static const std::vector<Kernel> of[] = {
-        claims_with(Reduced::Nothing), claims_with(Reduced::Halves), claims_with(Reduced::Bf16),
-        claims_with(Reduced::AllTypes)};
-    return of[size_t(offered)];
+std::span<const Kernel> claims(Reduced offered, bool halves) {
+    static const auto with = all_claims(true), without = all_claims(false);
+    return (halves ? with : without)[size_t(offered)];
 }
 
 const Kernel& claim_of(const CpuKernel& kernel) {
     size_t number = 0;
     while (table[number] != &kernel) ++number;
-    return claims(Reduced::AllTypes)[number];
+    return claims(Reduced::AllTypes, true)[number];
 }
 
 }  // namespace tandem::kernels::cpu

@@ -34,6 +34,7 @@ struct CpuKernel {
     int64_t (*scratch_bytes)(std::span<const Operation> claimed) = nullptr;
     size_t in_place = 0;
     Reduced needs = Reduced::Nothing;  // only for sets that reduce at least so much
+    bool halves = false;               // only for sets with Isa::halves
     // Each token's rows come from the same token's rows and whole values, and members divide them
     // by share_rows or Rows::share alone.
     bool by_tokens = false;
@@ -41,7 +42,7 @@ struct CpuKernel {
 
 // The table in order of preference; what of it the planner sees; one kernel's entry there.
 std::span<const CpuKernel* const> kernel_table();
-std::span<const Kernel> claims(Reduced offered);
+std::span<const Kernel> claims(Reduced offered, bool halves);
 const Kernel& claim_of(const CpuKernel& kernel);
 
 // Claims one operation of the op of that name.

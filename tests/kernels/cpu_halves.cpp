@@ -1,5 +1,6 @@
 // Products of prompts with F16 and BF16, which some sets multiply as 16-bit integers whose scales
-// are powers of two: any size of weights and tokens, and what is no number.
+// are powers of two: any size of weights and tokens, and what is no number. Likewise with codes of
+// 8 bits.
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -17,18 +18,19 @@ using gguf::DType;
 constexpr int64_t rows = 48, columns = 300;
 
 // Blocks of 32 have these sizes in turn.
-std::vector<float> random_row(int seed, const std::vector<float>& sizes) {
+std::vector<float> random_row(int seed, const std::vector<float>& sizes, int64_t length) {
     std::mt19937 random(static_cast<unsigned>(seed));
     std::normal_distribution<float> normal;
-    std::vector<float> x(columns);
+    std::vector<float> x(static_cast<size_t>(length));
     for (size_t i = 0; i < x.size(); ++i)
         x[i] = sizes[(i / 32 + size_t(seed)) % sizes.size()] * normal(random);
     return x;
 }
 
-std::vector<std::vector<float>> random_rows(int64_t count, const std::vector<float>& sizes) {
+std::vector<std::vector<float>> random_rows(int64_t count, const std::vector<float>& sizes,
+                                            int64_t length = columns) {
     std::vector<std::vector<float>> all;
-    for (int64_t row = 0; row < count; ++row) all.push_back(random_row(int(row), sizes));
+    for (int64_t row = 0; row < count; ++row) all.push_back(random_row(int(row), sizes, length));
     return all;
 }
 
@@ -39,7 +41,7 @@ struct Weights {
 
     Weights(DType dtype, std::vector<std::vector<float>> wanted) : values(std::move(wanted)) {
         for (std::vector<float>& row : values) {
-            bytes.emplace_back(size_t(gguf::row_bytes(dtype, columns)));
+            bytes.emplace_back(size_t(gguf::row_bytes(dtype, std::ssize(row))));
             gguf::encode_row(dtype, row, bytes.back().data());
             gguf::decode_row(dtype, bytes.back().data(), row);
         }
@@ -52,30 +54,52 @@ std::vector<float> product_of(const test::Machine& machine, DType dtype, const W
                             weights.bytes, tokens);
 }
 
-// Bits that every set keeps of a number in products of the type, against the lengths of blocks.
-double rounding_of(DType dtype) { return dtype == DType::F16 ? 0x1p-12 : 0x1p-8; }
+// That y [tokens][rows] is the product, but for a part of the lengths of blocks.
+void expect_product(const std::vector<float>& y, const std::vector<std::vector<float>>& weights,
+                    const std::vector<std::vector<float>>& tokens, double part) {
+    for (size_t i = 0; i < y.size(); ++i) {
+        const std::vector<float>&x = tokens[i / weights.size()], &w = weights[i % weights.size()];
+        double expected = 0, rounding = 0;
+        for (size_t block = 0; block < w.size(); block += 32) {
+            double of_row = 0, of_token = 0;
+            for (size_t c = block; c < std::min(block + 32, w.size()); ++c) {
+                expected += double(w[c]) * x[c];
+                of_row += double(w[c]) * w[c];
+                of_token += double(x[c]) * x[c];
+            }
+            rounding += part * std::sqrt(of_row * of_token);
+        }
+        ASSERT_NEAR(y[i], expected, rounding) << i;
+    }
+}
 
 TEST(CpuHalves, ProductsMeetNumbersOfAnySize) {
     const std::vector<std::vector<float>> tokens = random_rows(19, {1, 1e-10f, 0, 1e-4f, 3e5f});
     for (DType dtype : {DType::F16, DType::BF16}) {
         const Weights weights(dtype, random_rows(rows, {0.02f, 1e-7f, 3e-5f, 1e4f, 0}));
+        // Bits that every set keeps of a number.
+        const double part = dtype == DType::F16 ? 0x1p-12 : 0x1p-8;
         for (const test::Machine& machine : test::machines()) {
-            const std::vector<float> y = product_of(machine, dtype, weights, tokens);
-            for (size_t i = 0; i < y.size(); ++i) {
-                const std::vector<float>&x = tokens[i / rows], &w = weights.values[i % rows];
-                double expected = 0, rounding = 0;
-                for (size_t block = 0; block < columns; block += 32) {
-                    double of_row = 0, of_token = 0;
-                    for (size_t c = block; c < std::min<size_t>(block + 32, columns); ++c) {
-                        expected += double(w[c]) * x[c];
-                        of_row += double(w[c]) * w[c];
-                        of_token += double(x[c]) * x[c];
-                    }
-                    rounding += rounding_of(dtype) * std::sqrt(of_row * of_token);
-                }
-                ASSERT_NEAR(y[i], expected, rounding)
-                    << machine.variant << " " << gguf::name(dtype) << " at " << i;
-            }
+            SCOPED_TRACE(machine.variant + " " + std::string(gguf::name(dtype)));
+            expect_product(product_of(machine, dtype, weights, tokens), weights.values, tokens,
+                           part);
+        }
+    }
+}
+
+// Signed codes of 8 bits are exact, and tokens keep as many bits as with F16, in sets that multiply
+// them in 16 bits.
+TEST(CpuHalves, CodesOf8BitsAreExact) {
+    const auto tokens = random_rows(19, {1, 1e-10f, 0, 1e-4f, 3e5f}, 352);
+    for (DType dtype : {DType::Q8_0, DType::IQ4_NL}) {
+        const Weights weights(dtype, random_rows(rows, {0.02f, 1e-3f, 0, 100}, 352));
+        for (const test::Machine& machine : test::machines()) {
+            SCOPED_TRACE(machine.variant + " " + std::string(gguf::name(dtype)));
+            const kernels::cpu::Isa& isa = kernels::cpu::find_variant(machine.variant)->isa();
+            EXPECT_EQ(kernels::cpu::tile_form_for(isa, dtype, 352).q16, isa.halves);
+            if (!isa.halves) continue;
+            expect_product(product_of(machine, dtype, weights, tokens), weights.values, tokens,
+                           0x1p-14);
         }
     }
 }

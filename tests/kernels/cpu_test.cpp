@@ -248,7 +248,7 @@ TEST(Cpu, IntegersOf16BitsFillUpBlocks) {
 
 // Sets with matrix units have no other product of 16 bits: there the units must come first.
 TEST(Cpu, MatrixUnitsComeFirst) {
-    const auto kernels = kernels::cpu::claims(kernels::cpu::Reduced::AllTypes);
+    const auto kernels = kernels::cpu::claims(kernels::cpu::Reduced::AllTypes, false);
     auto place = [&](std::string_view name) {
         return std::ranges::find(kernels, name, &kernels::Kernel::name) - kernels.begin();
     };

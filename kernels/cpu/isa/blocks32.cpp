@@ -4,6 +4,7 @@
 #include "kernels/cpu/isa/kernels.h"
 #include "kernels/cpu/isa/matrix_units.h"
 #include "kernels/cpu/isa/panel_dots.h"
+#include "kernels/cpu/isa/q16_dots.h"
 
 namespace tandem::kernels::cpu::TANDEM_ISA {
 
@@ -115,14 +116,24 @@ struct MXFP4 {
     }
 };
 
+// Products with bytes of signed codes of 8 bits take longer than with 16 bits where their sums must
+// be widened.
+template <class Type>
+constexpr auto multiply_wide() -> void (*)(const Product&) {
+    if constexpr (sums_in_halves) return multiply_panels<Q16Dots<Type>>;
+    return nullptr;
+}
+
 }  // namespace
 
 extern const Matrix q4_0{32, multiply<Q4_0>, multiply_tiles<Q4_0>, multiply_units<Q4_0, 1>};
 extern const Matrix q4_1{32, multiply<Q4_1>, multiply_tiles<Q4_1>, multiply_units<Q4_1, 1>};
 extern const Matrix q5_0{32, multiply<Q5_0>, multiply_tiles<Q5_0>, multiply_units<Q5_0, 1>};
 extern const Matrix q5_1{32, multiply<Q5_1>, multiply_tiles<Q5_1>, multiply_units<Q5_1, 1>};
-extern const Matrix q8_0{32, multiply<Q8_0>, multiply_tiles<Q8_0>, multiply_units<Q8_0, 1>};
-extern const Matrix iq4_nl{32, multiply<IQ4_NL>, multiply_tiles<IQ4_NL>, multiply_units<IQ4_NL, 1>};
+extern const Matrix q8_0{32, multiply<Q8_0>, multiply_tiles<Q8_0>, multiply_units<Q8_0, 1>,
+                         multiply_wide<Q8_0>()};
+extern const Matrix iq4_nl{32, multiply<IQ4_NL>, multiply_tiles<IQ4_NL>, multiply_units<IQ4_NL, 1>,
+                           multiply_wide<IQ4_NL>()};
 extern const Matrix mxfp4{32, multiply<MXFP4>, multiply_tiles<MXFP4>, multiply_units<MXFP4, 1>};
 
 }  // namespace tandem::kernels::cpu::TANDEM_ISA

@@ -3,6 +3,8 @@
 // codes takes less from a block than rounding to F16 would. Where a cut divides a block of columns,
 // its parts round otherwise than the whole, by as little.
 //
+// Likewise those of signed codes of 8 bits, where no instruction adds up their products with bytes.
+//
 //     panel     pairs of codes [columns / 2][lanes][2]
 //               scales [columns / 32][lanes]: exponents to be added, or floats
 //               nothing [lanes]: 0, or no number where a weight is none
@@ -16,16 +18,19 @@
 namespace tandem::kernels::cpu::TANDEM_ISA {
 
 // Type::get(at) loads `lanes` weights. Type::least is the least magnitude but zero where they have
-// few exponents, else 0.
+// few exponents, else 0. Or a Type of blocks of 32 signed codes and a scale (matrix.h).
 template <class Type>
 struct Q16Dots {
     using Tile = Q16Tile;
     static constexpr int64_t columns = q16_columns, token_bytes = 2;
-    static constexpr int64_t block = 1, bytes = 2;
+    static constexpr int64_t block = Type::block, bytes = Type::bytes;
     static constexpr int some_tokens = 4, pairs = 16;  // of a block
     static constexpr int64_t asks = tile_tokens / some_tokens * columns / 32;
     // Whether exponents of rows can be added to those of tokens: where they are not too small.
-    static constexpr bool adds_exponents = Type::least > 0;
+    static constexpr bool adds_exponents = [] {
+        if constexpr (requires { Type::least; }) return Type::least > 0;
+        return false;
+    }();
     using Sums = I[panel_groups][some_tokens];
     using Totals = F[panel_groups][some_tokens];
 
@@ -36,6 +41,27 @@ struct Q16Dots {
     };
 
     static void unpack(const uint8_t* weights, int64_t width, Panel& panel) {
+        if constexpr (block == 32)
+            unpack_codes(weights, width, panel);
+        else
+            unpack_floats(weights, width, panel);
+    }
+
+    static void unpack_codes(const uint8_t* weights, int64_t width, Panel& panel) {
+        store(panel.nothing, zero());  // a scale that is no number says so itself
+        for (int64_t n = 0; n < width / 32; ++n) {
+            const Type packed{weights + n * bytes * lanes};
+            const auto codes = packed.codes(0);
+            store(panel.scales[n], as_int(packed.scales(0).scale(0)));
+            for (int quad = 0; quad < 8; ++quad) {
+                uint8_t* const to = panel.codes + (n * pairs + 2 * quad) * 4 * lanes;
+                store(to, signed_pair<0>(codes(quad)));
+                store(to + 4 * lanes, signed_pair<2>(codes(quad)));
+            }
+        }
+    }
+
+    static void unpack_floats(const uint8_t* weights, int64_t width, Panel& panel) {
         auto get = [&](int64_t column) { return Type::get(weights + column * bytes * lanes); };
         if (width == columns) return encode(columns, get, panel);
         encode(

@@ -96,6 +96,15 @@ inline I biased(I bytes) { return _mm256_xor_si256(bytes, _mm256_set1_epi8(char(
 inline constexpr bool sums_in_halves = false;
 #else
 inline constexpr bool sums_in_halves = true;
+// Bytes `first` and first + 1 of every lane as signed numbers in its halves.
+template <int first>
+inline I signed_pair(I a) {
+    constexpr int bytes = (first << 8 | (first + 1) << 24);
+    const I from =
+        _mm256_setr_epi32(bytes, bytes + 0x04000400, bytes + 0x08000800, bytes + 0x0c000c00, bytes,
+                          bytes + 0x04000400, bytes + 0x08000800, bytes + 0x0c000c00);
+    return _mm256_srai_epi16(_mm256_shuffle_epi8(a, from), 8);
+}
 inline I dot_pairs(I sum, I a, I b) {
     return in_order(_mm256_add_epi32(sum, _mm256_madd_epi16(a, b)));
 }

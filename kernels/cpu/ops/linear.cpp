@@ -66,6 +66,12 @@ size_t claim_type(std::span<const Operation> ahead) {
         ahead, [](const Operation& operation) { return operation.inputs[1].view.dtype == dtype; });
 }
 
+size_t claim_codes(std::span<const Operation> ahead) {
+    return claim_many(ahead, [](const Operation& operation) {
+        return signed_bytes(operation.inputs[1].view.dtype);
+    });
+}
+
 const Form* form_bf16(const Operation& operation, size_t input) {
     return input == 0 ? &bf16_form(parts_of(operation)) : nullptr;
 }
@@ -293,6 +299,12 @@ extern const CpuKernel linear_q16_of_bf16{.name = "linear.q16",
                                           .bind = bind_reduced,
                                           .form = form_q16,
                                           .needs = Reduced::Halves};
+extern const CpuKernel linear_q16_of_codes{.name = "linear.q16",
+                                           .claim = claim_codes,
+                                           .bind = bind_reduced,
+                                           .form = form_q16,
+                                           .needs = Reduced::Halves,
+                                           .halves = true};
 extern const CpuKernel linear_packed{
     .name = "linear.packed", .claim = claim_packed, .bind = bind_packed, .form = form_packed};
 extern const CpuKernel linear_any{.name = "linear.any", .claim = claim_any, .bind = bind_any};
