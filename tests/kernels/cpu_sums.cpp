@@ -1,5 +1,6 @@
 // Sums of products are integers of 16 bits in places: codes of rows and tokens as large as they can
 // be, with signs that let sums of whole lanes, of their halves and of single columns grow.
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <random>
@@ -99,6 +100,23 @@ TEST(CpuSums, OfTheLargestCodesFit) {
                     }
                 }
             }
+}
+
+// Tiles are multiplied a few tokens at a time, of which the last may be fewer.
+TEST(CpuSums, OfATokenDoNotDependOnTheOthers) {
+    const auto tokens = extreme_tokens();
+    for (const test::Machine& machine : test::machines())
+        for (const Case& of : cases) {
+            const kernels::cpu::Isa& isa = kernels::cpu::find_variant(machine.variant)->isa();
+            const auto bytes = extreme_rows(of);
+            const std::vector<float> all = test::product_of(isa, of.dtype, bytes, tokens);
+            for (int64_t count : {1, 2, 3, 4, 13, 14, 15, 17, 18}) {
+                const std::vector some(tokens.begin(), tokens.begin() + count);
+                const std::vector<float> y = test::product_of(isa, of.dtype, bytes, some);
+                EXPECT_TRUE(std::equal(y.begin(), y.end(), all.begin()))
+                    << machine.variant << " " << gguf::name(of.dtype) << " " << count;
+            }
+        }
 }
 
 }  // namespace

@@ -13,9 +13,13 @@
 
 namespace tandem::kernels::cpu::TANDEM_ISA {
 
-inline constexpr int panel_tokens = 4;  // that meet the groups together
-using Sums = I[panel_groups][panel_tokens];
-using Totals = F[panel_groups][panel_tokens];
+// That meet the groups together; the last ones of a tile may be half as many.
+inline constexpr int panel_tokens = 4;
+// Of T tokens.
+template <int T>
+using Sums = I[panel_groups][T];
+template <int T>
+using Totals = F[panel_groups][T];
 
 // Of a token's codes, as many as there are scales.
 template <class Type>
@@ -24,12 +28,12 @@ inline const int16_t* sums_of(const Q8Tile& x, int token) {
 }
 
 // Adds the sums of some tokens' codes, each times the whole minimum of a row.
-template <class Type>
+template <class Type, int T>
 [[gnu::always_inline]] inline void add_mins(const Panel (&panels)[panel_groups], const Q8Tile& x,
-                                            int first, Sums& to) {
+                                            int first, Sums<T>& to) {
 #pragma GCC unroll 8
     for (int n = 0; n < PanelTraits<Type>::sums; n += 2)
-        each_result<panel_tokens>([&](int g, int t) {
+        each_result<T>([&](int g, int t) {
             const auto* sums = reinterpret_cast<const int8_t*>(sums_of<Type>(x, first + t) + n);
             to[g][t] =
                 dot_pairs(to[g][t], load(panels[g].mins + n / 2 * 4 * lanes), splat_quad(sums));
@@ -37,8 +41,8 @@ template <class Type>
 }
 
 // Adds the dot products of some quads to sums.
-template <class Type, int quads>
-[[gnu::always_inline]] inline void add_dots(const uint8_t* rows, const int8_t* x, Sums& sums) {
+template <class Type, int quads, int T>
+[[gnu::always_inline]] inline void add_dots(const uint8_t* rows, const int8_t* x, Sums<T>& sums) {
     multiply_words<quads, sizeof(Panel)>(rows, x, sums, [](I sum, I row, I quad) {
         return Type::is_signed ? dot_signed(sum, row, quad) : dot(sum, row, quad);
     });
@@ -46,14 +50,14 @@ template <class Type, int quads>
 
 // Calls visit(halves) for sums of the products of 32 columns, as many quads at a time as 16 bits
 // have room for. `begins`: pairs of what the first sums of a token begin with.
-template <class Type, int first = 0, typename Visit>
+template <class Type, int T, int first = 0, typename Visit>
 [[gnu::always_inline]] inline void visit_halves(const uint8_t* rows, const int8_t* x,
                                                 const int16_t* begins, Visit visit) {
     constexpr int left = 8 - first, most = panel_quads<Type>(), count = most < left ? most : left;
     constexpr bool begin = Type::zero != 0;
     static_assert(!begin || most == 8);
-    Sums halves;
-    each_result<panel_tokens>([&](int g, int t) {
+    Sums<T> halves;
+    each_result<T>([&](int g, int t) {
         const int16_t* pair = begins + t * (panel_columns / 16);
         halves[g][t] = begin ? splat_quad(reinterpret_cast<const int8_t*>(pair)) : splat(0);
     });
@@ -62,7 +66,7 @@ template <class Type, int first = 0, typename Visit>
             return Type::is_signed ? dot_halves_signed(sum, row, quad) : dot_halves(sum, row, quad);
         });
     visit(halves);
-    if constexpr (first + count < 8) visit_halves<Type, first + count>(rows, x, begins, visit);
+    if constexpr (first + count < 8) visit_halves<Type, T, first + count>(rows, x, begins, visit);
 }
 
 // Asks for what products read of some tokens, from `first` on.
@@ -84,10 +88,10 @@ template <class Type>
 
 // Adds sums of the n-th block of 32, each times its scales, and minima of rows times the sums of
 // tokens to totals.
-template <class Type>
+template <class Type, int T>
 [[gnu::always_inline]] inline void add_blocks(const Panel (&panels)[panel_groups], const Q8Tile& x,
-                                              int first, int64_t n, const Sums& sums,
-                                              Totals& totals) {
+                                              int first, int64_t n, const Sums<T>& sums,
+                                              Totals<T>& totals) {
     const uint8_t* scales = opaque(panels[0].scales + n * scale_steps * 4 * lanes);
     const uint8_t* mins = opaque(panels[0].mins + n * 4 * lanes);
     const uint8_t* steps = opaque(x.steps32[first] + n);
@@ -95,7 +99,7 @@ template <class Type>
     const float* real_sums = opaque(x.real_sums32[first] + n);
     constexpr int apart = tile_columns / 32;
 #pragma GCC unroll 8
-    for (int t = 0; t < panel_tokens; ++t) {
+    for (int t = 0; t < T; ++t) {
         const uint8_t* of_steps = scales + steps[t * apart] * (4 * lanes);
         const I exponent = splat(exponents[t * apart]);
 #pragma GCC unroll 8
@@ -105,7 +109,7 @@ template <class Type>
         }
     }
     if constexpr (Type::Scales::has_min)
-        each_result<panel_tokens>([&](int g, int t) {
+        each_result<T>([&](int g, int t) {
             totals[g][t] =
                 fma(load_f32(mins + g * sizeof(Panel)), splat(real_sums[t * apart]), totals[g][t]);
         });
@@ -113,30 +117,30 @@ template <class Type>
 
 // Adds the products of the panels' columns and some tokens, from `first` on, by sums in halves of
 // lanes, to `whole` or `totals`. `offsets` [tokens][columns / 16]: what such sums begin with.
-template <class Type>
+template <class Type, int T>
 [[gnu::always_inline]] inline void multiply_in_halves(const Panel (&panels)[panel_groups],
                                                       const Q8Tile& x, const int16_t* offsets,
                                                       Ahead& ahead, int first, int64_t columns,
-                                                      Sums& whole, Totals& totals) {
+                                                      Sums<T>& whole, Totals<T>& totals) {
     using S = typename Type::Scales;
     for (int64_t n = 0; n < columns / 32; ++n) {
         ahead.ask();
         const uint8_t* codes = opaque(panels[0].codes + n * 32 * lanes);
         const int8_t* tokens = opaque(x.codes[n / 2][first] + n % 2 * 32);
         const int16_t* begins = opaque(offsets + first * (panel_columns / 16) + 2 * n);
-        Sums sums[S::count];
+        Sums<T> sums[S::count];
         if constexpr (!S::whole)
             for (auto& of_scale : sums)
-                each_result<panel_tokens>([&](int g, int t) { of_scale[g][t] = splat(0); });
-        visit_halves<Type>(codes, tokens, begins, [&](const auto& halves) {
+                each_result<T>([&](int g, int t) { of_scale[g][t] = splat(0); });
+        visit_halves<Type, T>(codes, tokens, begins, [&](const auto& halves) {
             if constexpr (S::whole)
-                each_result<panel_tokens>([&](int g, int t) {
+                each_result<T>([&](int g, int t) {
                     whole[g][t] = dot_pairs(whole[g][t], halves[g][t],
                                             load(panels[g].scales + n * 4 * lanes));
                 });
             else
                 for (int h = 0; h < S::count; ++h)
-                    each_result<panel_tokens>([&](int g, int t) {
+                    each_result<T>([&](int g, int t) {
                         const I ones = splat(S::count == 1 ? 0x10001 : h == 0 ? 1 : 0x10000);
                         sums[h][g][t] = dot_pairs(sums[h][g][t], halves[g][t], ones);
                     });
@@ -145,7 +149,7 @@ template <class Type>
             add_blocks<Type>(panels, x, first, n, sums[0], totals);
         else if constexpr (!S::whole)
             for (int h = 0; h < S::count; ++h)
-                each_result<panel_tokens>([&](int g, int t) {
+                each_result<T>([&](int g, int t) {
                     const F scale = load_f32(panels[g].scales + (S::count * n + h) * 4 * lanes);
                     totals[g][t] = fma(to_float(sums[h][g][t]), scale, totals[g][t]);
                 });
@@ -153,12 +157,12 @@ template <class Type>
 }
 
 // The same by sums of whole lanes. `offsets` [tokens][scales of the panels' columns].
-template <class Type>
+template <class Type, int T>
 [[gnu::always_inline]] inline void multiply_in_lanes(const Panel (&panels)[panel_groups],
                                                      const Q8Tile& x, const int32_t* offsets,
                                                      Ahead& ahead, int first, int64_t columns,
-                                                     Sums& whole, Totals& totals) {
-    using T = PanelTraits<Type>;
+                                                     Sums<T>& whole, Totals<T>& totals) {
+    using P = PanelTraits<Type>;
     using S = typename Type::Scales;
     constexpr int quads = 8 / S::count;
     for (int64_t n = 0; n < columns / 32 * S::count; ++n) {
@@ -166,17 +170,17 @@ template <class Type>
         if (n % S::count == 0) ahead.ask();
         const uint8_t* codes = opaque(panels[0].codes + n * quads * 4 * lanes);
         const int8_t* tokens = opaque(x.codes[column / 64][first] + column % 64);
-        const int32_t* begins = opaque(offsets + first * T::sums + n);
-        Sums sums;
-        each_result<panel_tokens>(
-            [&](int g, int t) { sums[g][t] = splat(T::zero ? begins[t * T::sums] : 0); });
+        const int32_t* begins = opaque(offsets + first * P::sums + n);
+        Sums<T> sums;
+        each_result<T>(
+            [&](int g, int t) { sums[g][t] = splat(P::zero ? begins[t * P::sums] : 0); });
         add_dots<Type, quads>(codes, tokens, sums);
         if constexpr (Type::block == 32)
             add_blocks<Type>(panels, x, first, n, sums, totals);
         else
-            each_result<panel_tokens>([&](int g, int t) {
+            each_result<T>([&](int g, int t) {
                 const F scale = load_f32(panels[g].scales + n * 4 * lanes);
-                if constexpr (T::in_16_bits())
+                if constexpr (P::in_16_bits())
                     whole[g][t] = dot_pairs(whole[g][t], sums[g][t], as_int(scale));
                 else
                     totals[g][t] = fma(to_float(sums[g][t]), scale, totals[g][t]);
@@ -186,12 +190,12 @@ template <class Type>
 
 // The same where a product of pairs multiplies two such sums of 16 bits by their scales: the second
 // is added up below the first. It begins at 2^15, so that it takes nothing from the half above.
-template <class Type>
+template <class Type, int T>
 [[gnu::always_inline]] inline void multiply_in_pairs(const Panel (&panels)[panel_groups],
                                                      const Q8Tile& x, const int32_t* offsets,
                                                      Ahead& ahead, int first, int64_t columns,
-                                                     Sums& whole) {
-    using T = PanelTraits<Type>;
+                                                     Sums<T>& whole) {
+    using P = PanelTraits<Type>;
     constexpr int quads = 8 / Type::Scales::count, middle = 1 << 15;
     for (int64_t n = 0; n < columns / 4 / quads; n += 2) {
         const int64_t column = n * 4 * quads;
@@ -199,17 +203,17 @@ template <class Type>
         if (Type::Scales::count == 1) ahead.ask();
         const uint8_t* codes = opaque(panels[0].codes + n * quads * 4 * lanes);
         const int8_t* tokens = opaque(x.codes[column / 64][first] + column % 64);
-        const int32_t* begins = opaque(offsets + first * T::sums + n);
-        auto begin = [&](int t, int h) { return T::zero ? begins[t * T::sums + h] : 0; };
-        Sums sums;
-        each_result<panel_tokens>([&](int g, int t) { sums[g][t] = splat(begin(t, 1)); });
+        const int32_t* begins = opaque(offsets + first * P::sums + n);
+        auto begin = [&](int t, int h) { return P::zero ? begins[t * P::sums + h] : 0; };
+        Sums<T> sums;
+        each_result<T>([&](int g, int t) { sums[g][t] = splat(begin(t, 1)); });
         add_dots<Type, quads>(codes + quads * 4 * lanes, tokens + 4 * quads, sums);
-        each_result<panel_tokens>([&](int g, int t) {
+        each_result<T>([&](int g, int t) {
             sums[g][t] = add(shift_left(sums[g][t], 16), splat(begin(t, 0) + middle));
         });
         add_dots<Type, quads>(codes, tokens, sums);
         const uint8_t* scales = opaque(panels[0].scales + n / 2 * 4 * lanes);
-        each_result<panel_tokens>([&](int g, int t) {
+        each_result<T>([&](int g, int t) {
             whole[g][t] = dot_pairs(whole[g][t], bit_xor(sums[g][t], splat(middle)),
                                     load(scales + g * sizeof(Panel)));
         });
@@ -217,40 +221,40 @@ template <class Type>
 }
 
 // Adds the products of the panels' columns and some tokens, from `first` on, to y.
-template <class Type>
+template <class Type, int T>
 inline void multiply_some(const Panel (&panels)[panel_groups], const Q8Tile& x,
                           const PanelOffset<Type>* offsets, Ahead& ahead, int first,
                           int64_t columns, float* y) {
-    using T = PanelTraits<Type>;
+    using P = PanelTraits<Type>;
     using S = typename Type::Scales;
-    constexpr bool integers = T::in_16_bits();
+    constexpr bool integers = P::in_16_bits();
     y += first * lanes;
     auto result = [&](int g, int t) { return y + g * results + t * lanes; };
-    Totals totals;
-    Sums whole;
-    each_result<panel_tokens>([&](int g, int t) {
+    Totals<T> totals;
+    Sums<T> whole;
+    each_result<T>([&](int g, int t) {
         totals[g][t] = zero();
         whole[g][t] = splat(0);
     });
-    if constexpr (T::in_halves)
+    if constexpr (P::in_halves)
         multiply_in_halves<Type>(panels, x, offsets, ahead, first, columns, whole, totals);
-    else if constexpr (T::in_pairs())
+    else if constexpr (P::in_pairs())
         multiply_in_pairs<Type>(panels, x, offsets, ahead, first, columns, whole);
     else
         multiply_in_lanes<Type>(panels, x, offsets, ahead, first, columns, whole, totals);
     if constexpr (S::whole)
-        each_result<panel_tokens>([&](int g, int t) {
+        each_result<T>([&](int g, int t) {
             const F sum = integers ? to_float(whole[g][t]) : totals[g][t];
             totals[g][t] = mul(sum, load_f32(panels[g].units));
             whole[g][t] = splat(0);
         });
     if constexpr (S::whole && S::has_min) {
         add_mins<Type>(panels, x, first, whole);
-        each_result<panel_tokens>([&](int g, int t) {
+        each_result<T>([&](int g, int t) {
             totals[g][t] = fma(to_float(whole[g][t]), load_f32(panels[g].min_units), totals[g][t]);
         });
     }
-    each_result<panel_tokens>([&](int g, int t) {
+    each_result<T>([&](int g, int t) {
         float* const to = result(g, t);
         store(to, fma(totals[g][t], splat(x.scales[first + t]), load_f32(to)));
     });
@@ -261,18 +265,21 @@ inline void multiply_some(const Panel (&panels)[panel_groups], const Q8Tile& x,
 template <class Type, typename Done>
 inline void multiply_tile(const Panel (&panels)[panel_groups], const Q8Tile& x, const Q8Tile& next,
                           Ahead& ahead, int64_t columns, int64_t tokens, float* y, Done done) {
-    using T = PanelTraits<Type>;
-    constexpr int sums = T::in_halves ? int(panel_columns) / 16 : T::sums;
+    using P = PanelTraits<Type>;
+    constexpr int sums = P::in_halves ? int(panel_columns) / 16 : P::sums;
     alignas(64) PanelOffset<Type> offsets[tile_tokens * sums];
-    if constexpr (T::zero != 0)
+    if constexpr (P::zero != 0)
         for (int t = 0; t < tile_tokens; ++t) {
-            const int16_t* of_token = T::in_halves ? x.sums16[t] : sums_of<Type>(x, t);
+            const int16_t* of_token = P::in_halves ? x.sums16[t] : sums_of<Type>(x, t);
             for (int n = 0; n < sums; ++n)
-                offsets[t * sums + n] = PanelOffset<Type>(-T::zero * of_token[n]);
+                offsets[t * sums + n] = PanelOffset<Type>(-P::zero * of_token[n]);
         }
     for (int first = 0; first < tokens; first += panel_tokens) {
         prefetch_tokens<Type>(next, first);
-        multiply_some<Type>(panels, x, offsets, ahead, first, columns, y);
+        if (tokens - first > panel_tokens / 2)
+            multiply_some<Type, panel_tokens>(panels, x, offsets, ahead, first, columns, y);
+        else
+            multiply_some<Type, panel_tokens / 2>(panels, x, offsets, ahead, first, columns, y);
         done(first, panel_tokens);
     }
 }
