@@ -71,7 +71,8 @@ inline constexpr float before_cut = 1 + 0.72f / 256;
 
 // 32 columns of one group. A byte of a quad is put into the fraction of a float, which makes it
 // base + code, and one multiplication-addition makes that the weight. Codes without a bias have
-// less than 8 bits and take the upper byte of the fraction.
+// less than 8 bits and take the upper byte of the fraction. Scales have 15 bits: their products
+// with what codes of zero become have 24 at most, so that weights of zero are exact.
 template <class Type, typename Codes>
 [[gnu::always_inline]] inline void unpack_step(const Codes& codes, const typename Type::Scales& s,
                                                uint8_t* to) {
@@ -81,7 +82,8 @@ template <class Type, typename Codes>
     constexpr float base_value = Type::is_signed ? 32768 : 128;
     const I base = as_int(splat(base_value));
     for (int h = 0; h < S::count; ++h) {
-        const F scale = mul(s.scale(h), splat(before_cut));
+        const F scale = as_float(
+            bit_and(as_int(mul(s.scale(h), splat(before_cut))), splat(int32_t(0xfffffe00))));
         F shift = mul(scale, splat(-(base_value + zero_code)));
         if constexpr (S::has_min) shift = fma(s.min(h), splat(before_cut), shift);
         for (int j = h * quads; j < (h + 1) * quads; ++j) {
