@@ -234,8 +234,8 @@ struct Isa {
     // one.
     int panel_groups = 0;
     Reduced reduced = Reduced::Nothing;
-    // Whether sums are kept in halves of lanes (tile_place()), and signed codes of 8 bits, whose
-    // sums these have no room for, multiplied as 16-bit integers in prompts.
+    // Whether sums are kept in halves of lanes (tile_place()), and signed codes of 8 bits in blocks
+    // of 32, whose sums these have no room for, multiplied as 16-bit integers in prompts.
     bool halves = false;
     // The matrix kernels of a type (gguf::DType); null where there are none.
     const Matrix* (*matrix)(int dtype) = nullptr;

@@ -36,7 +36,7 @@ void quantize(const float* x, int64_t columns, int64_t block, uint8_t* row) {
     // What the real sums count in.
     auto unit = [&](int64_t column) { return block == 32 ? scales[column / 32] : 1; };
     int first_before = 0, second_before = 0;
-    each_sum16(codes, columns, [&](int64_t i, int first, int second) {
+    each_split_sum(codes, columns, [&](int64_t i, int first, int second) {
         sums16[i] = row_sum(first, second);
         real_sums16[i] = unit(16 * i) * float(first + second);
         if (i % 2 == 1) {

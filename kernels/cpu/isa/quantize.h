@@ -133,7 +133,7 @@ inline float round_256(const float* x, At at) {
 // Calls put(number, first, second) for each 16 codes: the sums of those that lower and upper halves
 // of lanes take, two of every four.
 template <typename Put>
-inline void each_sum16(const int8_t* codes, int64_t columns, Put put) {
+inline void each_split_sum(const int8_t* codes, int64_t columns, Put put) {
     for (int64_t i = 0; i < columns; i += 4 * lanes) {
         alignas(64) int16_t pairs[2 * lanes];
         store(reinterpret_cast<uint8_t*>(pairs),
