@@ -2,9 +2,7 @@
 // IQ4_XS. Packed blocks hold their fields one after another, each interleaved over the rows
 // (packing.cpp).
 #include "kernels/cpu/isa/fields.h"
-#include "kernels/cpu/isa/kernels.h"
-#include "kernels/cpu/isa/matrix_units.h"
-#include "kernels/cpu/isa/panel_dots.h"
+#include "kernels/cpu/isa/integer_kernels.h"
 
 namespace tandem::kernels::cpu::TANDEM_ISA {
 
@@ -168,12 +166,11 @@ struct IQ4_XS {
 
 }  // namespace
 
-extern const Matrix q2_k{256, multiply<Q2_K>, multiply_tiles<Q2_K>, multiply_units<Q2_K, 1>};
-extern const Matrix q3_k{256, multiply<Q3_K>, multiply_tiles<Q3_K>, multiply_units<Q3_K, 1>};
-extern const Matrix q4_k{256, multiply<Q4_K>, multiply_tiles<Q4_K>, multiply_units<Q4_K, 1>};
-extern const Matrix q5_k{256, multiply<Q5_K>, multiply_tiles<Q5_K>, multiply_units<Q5_K, 1>};
-extern const Matrix q6_k{256, multiply<Q6_K>, multiply_tiles<Q6_K>, multiply_units<Q6_K, 1>};
-extern const Matrix iq4_xs{256, multiply<IQ4_XS>, multiply_tiles<IQ4_XS>,
-                           multiply_units<IQ4_XS, 1>};
+extern const Matrix q2_k = kernels_of<Q2_K>;
+extern const Matrix q3_k = kernels_of<Q3_K>;
+extern const Matrix q4_k = kernels_of<Q4_K>;
+extern const Matrix q5_k = kernels_of<Q5_K>;
+extern const Matrix q6_k = kernels_of<Q6_K>;
+extern const Matrix iq4_xs = kernels_of<IQ4_XS>;
 
 }  // namespace tandem::kernels::cpu::TANDEM_ISA

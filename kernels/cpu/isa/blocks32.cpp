@@ -1,10 +1,7 @@
 // Matrix kernels of the types with blocks of 32 elements. Packed blocks hold their fields one after
 // another, each interleaved over the rows (packing.cpp).
 #include "kernels/cpu/isa/fields.h"
-#include "kernels/cpu/isa/kernels.h"
-#include "kernels/cpu/isa/matrix_units.h"
-#include "kernels/cpu/isa/panel_dots.h"
-#include "kernels/cpu/isa/q16_dots.h"
+#include "kernels/cpu/isa/integer_kernels.h"
 
 namespace tandem::kernels::cpu::TANDEM_ISA {
 
@@ -116,24 +113,14 @@ struct MXFP4 {
     }
 };
 
-// Products with bytes of signed codes of 8 bits take longer than with 16 bits where their sums must
-// be widened.
-template <class Type>
-constexpr auto multiply_wide() -> void (*)(const Product&) {
-    if constexpr (sums_in_halves) return multiply_panels<Q16Dots<Type>>;
-    return nullptr;
-}
-
 }  // namespace
 
-extern const Matrix q4_0{32, multiply<Q4_0>, multiply_tiles<Q4_0>, multiply_units<Q4_0, 1>};
-extern const Matrix q4_1{32, multiply<Q4_1>, multiply_tiles<Q4_1>, multiply_units<Q4_1, 1>};
-extern const Matrix q5_0{32, multiply<Q5_0>, multiply_tiles<Q5_0>, multiply_units<Q5_0, 1>};
-extern const Matrix q5_1{32, multiply<Q5_1>, multiply_tiles<Q5_1>, multiply_units<Q5_1, 1>};
-extern const Matrix q8_0{32, multiply<Q8_0>, multiply_tiles<Q8_0>, multiply_units<Q8_0, 1>,
-                         multiply_wide<Q8_0>()};
-extern const Matrix iq4_nl{32, multiply<IQ4_NL>, multiply_tiles<IQ4_NL>, multiply_units<IQ4_NL, 1>,
-                           multiply_wide<IQ4_NL>()};
-extern const Matrix mxfp4{32, multiply<MXFP4>, multiply_tiles<MXFP4>, multiply_units<MXFP4, 1>};
+extern const Matrix q4_0 = kernels_of<Q4_0>;
+extern const Matrix q4_1 = kernels_of<Q4_1>;
+extern const Matrix q5_0 = kernels_of<Q5_0>;
+extern const Matrix q5_1 = kernels_of<Q5_1>;
+extern const Matrix q8_0 = kernels_of<Q8_0>;
+extern const Matrix iq4_nl = kernels_of<IQ4_NL>;
+extern const Matrix mxfp4 = kernels_of<MXFP4>;
 
 }  // namespace tandem::kernels::cpu::TANDEM_ISA

@@ -3,9 +3,7 @@
 // Packed blocks hold their fields one after another, each interleaved over the rows (packing.cpp).
 #include "gguf/quants/grids.h"
 #include "kernels/cpu/isa/fields.h"
-#include "kernels/cpu/isa/kernels.h"
-#include "kernels/cpu/isa/matrix_units.h"
-#include "kernels/cpu/isa/panel_dots.h"
+#include "kernels/cpu/isa/integer_kernels.h"
 
 namespace tandem::kernels::cpu::TANDEM_ISA {
 
@@ -251,9 +249,6 @@ struct IQ1_M : Shifted {
         return s;
     }
 };
-
-template <class Type>
-constexpr Matrix kernels_of{256, multiply<Type>, multiply_tiles<Type>, multiply_units<Type, 1>};
 
 }  // namespace
 
