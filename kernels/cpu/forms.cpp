@@ -222,6 +222,7 @@ int64_t TileForm::groups() const {
 }
 
 decltype(Matrix::multiply_tiles) TileForm::product_of(const Matrix& matrix) const {
+    if (crossed && matrix.multiply_crossed) return matrix.multiply_crossed;
     if (q16) return matrix.multiply_q16;
     return parts > 0 ? matrix.multiply_bf16 : matrix.multiply_tiles;
 }

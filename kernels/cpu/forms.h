@@ -33,6 +33,7 @@ struct TileForm {
     bool q16 = false;          // Q16Tiles
     int64_t block = 0;         // else of Q8Tiles; 0: f32 tiles
     int64_t columns = 0;
+    bool crossed = adds_cheaply();  // whether products are, where there are such
 
     explicit operator bool() const { return isa; }
     bool operator==(const TileForm&) const = default;

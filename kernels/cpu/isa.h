@@ -60,6 +60,8 @@ struct alignas(64) Q8Tile {
     int32_t exponents32[tile_tokens][tile_columns / 32];
     uint8_t steps32[tile_tokens][tile_columns / 32];
     float real_sums32[tile_tokens][tile_columns / 32];
+    // What sums of crossed products (crossed.h) begin with.
+    int32_t crossed32[tile_tokens][tile_columns / 32];
 };
 constexpr int64_t q8_tile_bytes(int64_t columns) {
     return (columns + tile_columns - 1) / tile_columns * int64_t(sizeof(Q8Tile));
@@ -82,7 +84,8 @@ inline constexpr int q16_columns = 128;
 struct alignas(64) Q16Tile {
     int16_t codes[q16_columns / 32][tile_tokens][32];
     float scales[tile_tokens][q16_columns / 32];
-    float nothing[tile_tokens];  // 0, or no number where the columns have none
+    float nothing[tile_tokens];                      // 0, or no number where the columns have none
+    int32_t crossed[tile_tokens][q16_columns / 32];  // as in Q8Tile
 };
 constexpr int64_t q16_tile_bytes(int64_t columns) {
     return (columns + q16_columns - 1) / q16_columns * int64_t(sizeof(Q16Tile));
@@ -115,6 +118,9 @@ struct Matrix {
     void (*multiply_tiles)(const Product& product) = nullptr;  // f32 tiles or Q8Tiles
     void (*multiply_bf16)(const Product& product) = nullptr;   // bf16 tiles; null: none
     void (*multiply_q16)(const Product& product) = nullptr;    // Q16Tiles; null: none
+    // The same as one of those above, by crossed products (crossed.h), for processors that
+    // adds_cheaply(); null: none.
+    void (*multiply_crossed)(const Product& product) = nullptr;
 };
 // Room for some groups of at most 16 rows that are unpacked at a time, and for their results of
 // some tiles of tokens; or for what matrix units unpack, and sums of some tokens and groups.
@@ -237,6 +243,8 @@ struct Isa {
     // Whether sums are kept in halves of lanes (tile_place()), and signed codes of 8 bits in blocks
     // of 32, whose sums these have no room for, multiplied as 16-bit integers in prompts.
     bool halves = false;
+    // Of the int8 codes of activations.
+    int largest_code = 127;
     // The matrix kernels of a type (gguf::DType); null where there are none.
     const Matrix* (*matrix)(int dtype) = nullptr;
     void (*quantize)(const float* x, int64_t columns, int64_t block, uint8_t* row) = nullptr;
@@ -289,6 +297,8 @@ struct Variant {
 };
 
 bool is_zen4();  // this machine's processor
+// Whether it adds vectors of 64 bytes by twice as many units as multiply them.
+bool adds_cheaply();
 // What the environment variable TANDEM_CPU asks for; empty where nobody does.
 std::string_view usual_variant();
 // By name, or with an empty one the usual one, or the best that this machine runs. Null where it

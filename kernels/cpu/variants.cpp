@@ -85,6 +85,14 @@ bool is_zen4() {
 #endif
 }
 
+bool adds_cheaply() {
+#if defined(__x86_64__)
+    return __builtin_cpu_is("amd") && has_avx512();  // from Zen 4 on
+#else
+    return false;
+#endif
+}
+
 std::string_view usual_variant() {
     const char* wanted = std::getenv("TANDEM_CPU");
     return wanted ? wanted : "";

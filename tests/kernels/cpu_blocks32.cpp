@@ -56,10 +56,10 @@ TEST(CpuBlocks32, ScalesOfTokensAreTheLeastOfTheirSteps) {
                     sum += code;
                     EXPECT_LE(std::abs(code * scale - x[size_t(at)]), 0.500001 * scale);
                 }
-                EXPECT_GE(scale, most / 127 * (1 - 1e-6));
+                EXPECT_GE(scale, most / isa.largest_code * (1 - 1e-6));
                 // Small beside their neighbours, blocks are rounded as a part of these.
                 if (scale > 0x1.1p-48 * tile.scales[3]) {
-                    EXPECT_LE(scale, most / 127 * std::exp2(0.25) * (1 + 1e-6));
+                    EXPECT_LE(scale, most / isa.largest_code * std::exp2(0.25) * (1 + 1e-6));
                 }
                 EXPECT_EQ(tile.sums32[3][block], sum);
                 EXPECT_NEAR(tile.real_sums32[3][block] * double(tile.scales[3]), sum * scale,
@@ -145,7 +145,8 @@ TEST(CpuBlocks32, ProductsMeetScalesOfAnySize) {
                 double expected = 0, rounding = 0;
                 for (size_t column = 0; column < x.size(); ++column) {
                     const double weight = weights.weight(row, int64_t(column));
-                    const double of_block = largest_of(x, column / 32 * 32, 32) * 1.19 / 127;
+                    const double of_block =
+                        largest_of(x, column / 32 * 32, 32) * 1.19 / isa.largest_code;
                     const double least = largest_of(x, column / 256 * 256, 256) * 0x1p-48;
                     expected += weight * x[column];
                     rounding += std::abs(weight) *

@@ -104,6 +104,32 @@ TEST(CpuHalves, CodesOf8BitsAreExact) {
     }
 }
 
+// A row's or a token's largest code alone in each block, with either sign: their sums are the
+// largest there are. A row's scale is a power of two: 13992 is its code.
+TEST(CpuHalves, CrossedProductsAreTheSame) {
+    constexpr float large = 0.854f;
+    auto alone = [](int64_t count) {
+        std::vector<std::vector<float>> all = random_rows(count, {0.02f, 3e-5f, 0, 1e4f}, 320);
+        for (size_t row = 0; row < all.size() * 2 / 3; ++row)
+            for (size_t column = 0; column < all[row].size(); ++column)
+                all[row][column] =
+                    column % 32 == row % 8 * 4 + row / 8 % 4 ? (row / 8 % 2 ? -large : large) : 0;
+        return all;
+    };
+    const Weights weights(DType::F16, alone(rows));
+    const auto tokens = alone(2 * rows + 5);
+    for (const test::Machine& machine : test::machines()) {
+        const kernels::cpu::Isa& isa = kernels::cpu::find_variant(machine.variant)->isa();
+        if (!isa.matrix(int(DType::F16))->multiply_crossed) continue;
+        SCOPED_TRACE(machine.variant);
+        auto product = [&](bool crossed) {
+            return test::product_of(isa, DType::F16, weights.bytes, tokens, true, crossed);
+        };
+        EXPECT_EQ(product(true), product(false));
+        expect_product(product(true), weights.values, tokens, 0x1p-13);
+    }
+}
+
 // Each is so small that the scales of its codes are next to the least that there are.
 TEST(CpuHalves, TinyTokensGiveNextToNothing) {
     const Weights weights(DType::F16, random_rows(rows, {1e-6f, 0, 1}));

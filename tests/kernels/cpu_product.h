@@ -16,11 +16,12 @@ inline int code_of(const kernels::cpu::Q8Tile& tile, int token, int column,
 }
 
 // y [tokens][rows]. Rows have the bytes of their type, and are whole groups; `tiles`: tokens are
-// read from tiles, else from rows.
+// read from tiles, else from rows; `crossed`: their products are crossed, where there are such.
 inline std::vector<float> product_of(const kernels::cpu::Isa& isa, gguf::DType dtype,
                                      const std::vector<std::vector<std::byte>>& rows,
                                      const std::vector<std::vector<float>>& tokens,
-                                     bool tiles = true) {
+                                     bool tiles = true,
+                                     bool crossed = kernels::cpu::adds_cheaply()) {
     namespace cpu = kernels::cpu;
     const int64_t columns = std::ssize(tokens[0]), count = std::ssize(tokens);
     const int64_t group_bytes = cpu::group_bytes(dtype, isa.lanes, columns);
@@ -37,7 +38,8 @@ inline std::vector<float> product_of(const kernels::cpu::Isa& isa, gguf::DType d
         uint8_t bytes[64];
     };
     const cpu::Matrix& matrix = *isa.matrix(int(dtype));
-    const cpu::TileForm form = cpu::tile_form_for(isa, dtype, columns);
+    cpu::TileForm form = cpu::tile_form_for(isa, dtype, columns);
+    form.crossed = crossed;
     const int64_t stride = tiles ? form.bytes() : cpu::q8_row(columns, matrix.block).bytes;
     const int64_t places = tiles ? cpu::tiles_of(count) * cpu::tile_tokens : count;
     std::vector<Line> x(size_t(places * stride / 64)), scratch(size_t(cpu::product_scratch / 64));

@@ -119,5 +119,24 @@ TEST(CpuSums, OfATokenDoNotDependOnTheOthers) {
         }
 }
 
+// Crossed products add up the same integers. They are tried on machines, too, that are not faster
+// with them.
+TEST(CpuSums, OfCrossedProductsAreTheSame) {
+    const auto tokens = extreme_tokens();
+    for (const test::Machine& machine : test::machines())
+        for (const Case& of : cases) {
+            const kernels::cpu::Isa& isa = kernels::cpu::find_variant(machine.variant)->isa();
+            const bool has_such = isa.matrix(int(of.dtype))->multiply_crossed;
+            const bool of_16_levels =
+                of.dtype == DType::Q4_0 || of.dtype == DType::Q4_1 || of.dtype == DType::Q4_K;
+            EXPECT_EQ(has_such, isa.largest_code == 120 && of_16_levels);
+            if (!has_such) continue;
+            const auto bytes = extreme_rows(of);
+            EXPECT_EQ(test::product_of(isa, of.dtype, bytes, tokens, true, true),
+                      test::product_of(isa, of.dtype, bytes, tokens, true, false))
+                << machine.variant << " " << gguf::name(of.dtype);
+        }
+}
+
 }  // namespace
 }  // namespace tandem

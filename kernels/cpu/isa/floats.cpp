@@ -140,6 +140,12 @@ constexpr auto multiply_integers() -> void (*)(const Product&) {
 #endif
 }
 
+template <class Type>
+constexpr auto crossed_integers() -> void (*)(const Product&) {
+    if constexpr (crosses) return multiply_panels<Q16Dots<Crossed<Type>>>;
+    return nullptr;
+}
+
 #if defined(__AVX512BF16__) && !defined(__AMX_BF16__)
 // A word is a pair; the last column may be alone.
 struct Pairs {
@@ -165,8 +171,12 @@ constexpr auto* multiply_float_tiles = multiply_panels<WordDots<Floats<Type>>>;
 }  // namespace
 
 extern const Matrix f32{0, multiply_floats<Single>, multiply_float_tiles<Single>};
-extern const Matrix f16{0, multiply_floats<Half>, multiply_float_tiles<Half>,
-                        multiply_units<Half, 2>, multiply_integers<Half>()};
+extern const Matrix f16{0,
+                        multiply_floats<Half>,
+                        multiply_float_tiles<Half>,
+                        multiply_units<Half, 2>,
+                        multiply_integers<Half>(),
+                        crossed_integers<Half>()};
 extern const Matrix bf16{0, multiply_floats<Brain>, multiply_float_tiles<Brain>,
                          many_of_bf16.multiply_bf16, many_of_bf16.multiply_q16};
 

@@ -22,6 +22,7 @@ inline constexpr Matrix kernels_of{.block = Type::block,
                                    .multiply_rows = multiply<Type>,
                                    .multiply_tiles = multiply_tiles<Type>,
                                    .multiply_bf16 = multiply_units<Type, 1>,
-                                   .multiply_q16 = multiply_wide<Type>()};
+                                   .multiply_q16 = multiply_wide<Type>(),
+                                   .multiply_crossed = crossed_tiles<Type>()};
 
 }  // namespace tandem::kernels::cpu::TANDEM_ISA

@@ -2,6 +2,7 @@
 #include "gguf/dtype.h"
 #include "kernels/cpu/isa/kernels.h"
 #include "kernels/cpu/isa/panel_walk.h"
+#include "kernels/cpu/isa/quantize.h"
 #include "kernels/cpu/isa/simd.h"
 
 namespace tandem::kernels::cpu::TANDEM_ISA {
@@ -79,6 +80,7 @@ const Isa& isa() {
                            .panel_groups = panel_groups,
                            .reduced = reduced,
                            .halves = sums_in_halves,
+                           .largest_code = largest_code,
                            .matrix = matrix,
                            .quantize = quantize,
                            .place = place,

@@ -16,8 +16,11 @@
 //
 // Where sums are kept in halves of lanes, each half adds up 16 columns (tile_place()), and whole
 // scales are i16 [columns / 32][lanes][2], those of both halves.
+//
+// Where products are crossed, codes are as crossed.h wants them.
 #pragma once
 
+#include "kernels/cpu/isa/crossed.h"
 #include "kernels/cpu/isa/matrix.h"
 #include "kernels/cpu/isa/quantize.h"
 
@@ -30,6 +33,7 @@ struct Panel {
     alignas(64) uint8_t scales[panel_columns / 32 * scale_steps * 4 * lanes];
     alignas(64) uint8_t mins[panel_columns / 32 * 4 * lanes];
     alignas(64) float units[lanes], min_units[lanes];
+    alignas(64) uint8_t begins[panel_columns / 32 * 4 * lanes];  // of sums of crossed products
 };
 
 // Quads of 32 columns that halves of lanes may add up: 0 where sums of whole lanes are as fast, or
@@ -52,9 +56,12 @@ struct PanelTraits {
     static constexpr int sums = int(panel_columns) / 32 * Scales::count;  // scales of a row
     static constexpr int zero = Type::zero + (Type::is_signed ? signed_bias : 0);
     static constexpr bool in_halves = panel_quads<Type>() > 0;
+    static constexpr bool crossed = is_crossed<Type>;
     static constexpr bool whole_mins = Scales::whole && Scales::has_min;
     // Whether two sums of products with whole scales become one product of pairs.
-    static constexpr bool in_pairs() { return dear_pairs && !in_halves && in_16_bits(); }
+    static constexpr bool in_pairs() {
+        return dear_pairs && !crossed && !in_halves && in_16_bits();
+    }
     // Whether products read the sums of 16 codes of a token.
     static constexpr bool sums_of_16 = Scales::per16 || (in_halves && zero != 0);
 
@@ -131,7 +138,11 @@ inline void unpack_group(const uint8_t* weights, int64_t columns, Panel& panel) 
         each_group<Type, true>([&](int g) [[gnu::always_inline]] {
             const int64_t at = b * (Type::block / 32) + g;
             const S s = packed.scales(g);
-            store_codes(packed.codes(g), panel.codes + at * 32 * lanes);
+            if constexpr (T::crossed)
+                store_crossed<Type>(packed.codes(g), panel.codes + at * 32 * lanes,
+                                    panel.begins + at * 4 * lanes);
+            else
+                store_codes(packed.codes(g), panel.codes + at * 32 * lanes);
             if constexpr (S::whole && !T::in_pairs())
                 store_scales<Type>(s.scales,
                                    panel.scales + at * (T::in_halves ? 1 : S::count) * 4 * lanes);

@@ -82,6 +82,7 @@ template <class Type>
         ask(x.sums16);
     else
         ask(x.sums32);
+    if constexpr (PanelTraits<Type>::crossed) ask(x.crossed32);
     if constexpr (Type::block == 32) ask(x.exponents32), ask(x.steps32);
     if constexpr (Type::Scales::has_min && !Type::Scales::whole) ask(x.real_sums32);
 }
@@ -172,9 +173,17 @@ template <class Type, int T>
         const int8_t* tokens = opaque(x.codes[column / 64][first] + column % 64);
         const int32_t* begins = opaque(offsets + first * P::sums + n);
         Sums<T> sums;
-        each_result<T>(
-            [&](int g, int t) { sums[g][t] = splat(P::zero ? begins[t * P::sums] : 0); });
-        add_dots<Type, quads>(codes, tokens, sums);
+        if constexpr (P::crossed) {
+            const uint8_t* of_rows = opaque(panels[0].begins + n * 4 * lanes);
+            each_result<T>([&](int g, int t) {
+                sums[g][t] = add(load(of_rows + g * sizeof(Panel)), splat(begins[t * P::sums]));
+            });
+            multiply_crossed<quads, sizeof(Panel)>(codes, tokens, sums, add_bytes, dot);
+        } else {
+            each_result<T>(
+                [&](int g, int t) { sums[g][t] = splat(P::zero ? begins[t * P::sums] : 0); });
+            add_dots<Type, quads>(codes, tokens, sums);
+        }
         if constexpr (Type::block == 32)
             add_blocks<Type>(panels, x, first, n, sums, totals);
         else
@@ -268,7 +277,12 @@ inline void multiply_tile(const Panel (&panels)[panel_groups], const Q8Tile& x, 
     using P = PanelTraits<Type>;
     constexpr int sums = P::in_halves ? int(panel_columns) / 16 : P::sums;
     alignas(64) PanelOffset<Type> offsets[tile_tokens * sums];
-    if constexpr (P::zero != 0)
+    if constexpr (P::crossed)
+        for (int t = 0; t < tile_tokens; ++t)
+            for (int n = 0; n < sums; ++n)
+                offsets[t * sums + n] =
+                    x.crossed32[t][n] + (middle_code<Type> - P::zero) * x.sums32[t][n];
+    else if constexpr (P::zero != 0)
         for (int t = 0; t < tile_tokens; ++t) {
             const int16_t* of_token = P::in_halves ? x.sums16[t] : sums_of<Type>(x, t);
             for (int n = 0; n < sums; ++n)
@@ -305,5 +319,10 @@ struct QuadDots {
 
 template <class Type>
 inline constexpr auto* multiply_tiles = multiply_panels<QuadDots<Type>>;
+template <class Type>
+constexpr auto crossed_tiles() -> void (*)(const Product&) {
+    if constexpr (crosses_bytes<Type>()) return multiply_panels<QuadDots<Crossed<Type>>>;
+    return nullptr;
+}
 
 }  // namespace tandem::kernels::cpu::TANDEM_ISA

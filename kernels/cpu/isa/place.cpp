@@ -30,9 +30,38 @@ void sum_codes(Q8Tile& tile, int token) {
         sums32[n] = int16_t(sums16[2 * n] + sums16[2 * n + 1]);
 }
 
+// Of words of 4 bytes: the products of every two neighbours. Lane n of the result has those of a's,
+// or b's where n is odd.
+template <typename Dot>
+inline I dot_neighbours(I a, I b, Dot dot_words) {
+    const F first = as_float(a), last = as_float(b);
+    return dot_words(as_int(even_blocks<1>(first, last)), as_int(odd_blocks<1>(first, last)));
+}
+
+// What sums of a token's crossed products begin with, of each 32 columns.
+void cross_codes(Q8Tile& tile, int token) {
+    if constexpr (crosses) {
+        auto products = [&](int n) {
+            auto codes = [&](int v) {
+                return load(reinterpret_cast<const uint8_t*>(tile.codes[v][token]));
+            };
+            return dot_neighbours(codes(n), codes(n + 1), [](I even, I odd) {
+                return dot(splat(0), bit_xor(odd, splat_bytes(0x80)), even);
+            });
+        };
+        // Lanes of each half of a vector have blocks 0 2 0 2 ... and 4 6 4 6 ..., or 1 3 and 5 7.
+        const I twice = add_neighbours<2>(products(0), products(2));
+        alignas(64) int32_t sums[lanes];
+        store(reinterpret_cast<uint8_t*>(sums), minus(add_neighbours<4>(twice, twice)));
+        for (int n = 0; n < tile_columns / 32; ++n)
+            tile.crossed32[token][n] = sums[n / 2 + n % 2 * (lanes / 2)];
+    }
+}
+
 void place_of_256(const float* x, Q8Tile& tile, int token) {
     tile.scales[token] = round_256(x, [&](int column) { return tile.codes[column / 64][token]; });
     sum_codes(tile, token);
+    cross_codes(tile, token);
     order_codes(tile, token);
 }
 
@@ -86,6 +115,7 @@ void round_by_32(const float* x, const Scales32& of, Q8Tile& tile, int token) {
     for (int n = 0; n < blocks; ++n)
         round_codes(x + 32 * n, 32, of.inverses[n], tile.codes[n / 2][token] + n % 2 * 32);
     sum_codes(tile, token);
+    cross_codes(tile, token);
     for (int n = 0; n < blocks; ++n)
         tile.real_sums32[token][n] = float(tile.sums32[token][n]) * of.scales[n];
     order_codes(tile, token);
@@ -101,6 +131,25 @@ void place_by_32(const float* x, int64_t count, Q8Tile* tiles, int token) {
             scales[n - first] = scale_by_32(x + n * tile_columns, tiles[n], token);
         for (int64_t n = first; n < last; ++n)
             round_by_32(x + n * tile_columns, scales[n - first], tiles[n], token);
+    }
+}
+
+void cross_codes(Q16Tile& tile, int token) {
+    if constexpr (crosses) {
+        auto products = [&](int n) {
+            auto codes = [&](int block) {
+                return load(reinterpret_cast<const uint8_t*>(tile.codes[block][token]));
+            };
+            return dot_neighbours(codes(n), codes(n + 1),
+                                  [](I even, I odd) { return dot_pairs(splat(0), even, odd); });
+        };
+        // Lanes have blocks 0 1 0 1 ... and 2 3 2 3 ...
+        const I twice = add_neighbours<2>(products(0), products(2));
+        const I fourfold = add_neighbours<4>(twice, twice);
+        alignas(64) int32_t sums[lanes];
+        store(reinterpret_cast<uint8_t*>(sums),
+              minus(add_neighbours<lanes / 2>(fourfold, fourfold)));
+        for (int n = 0; n < q16_columns / 32; ++n) tile.crossed[token][n] = sums[n];
     }
 }
 
@@ -137,6 +186,7 @@ void place_integers(const float* x, int64_t count, Q16Tile* tiles, int token) {
         tile.scales[token][n] = scales[lane];
         tile.nothing[token] += 0 * scales[lane];
     });
+    for (int64_t at = 0; at < count; at += q16_columns) cross_codes(tiles[at / q16_columns], token);
 }
 
 void clear(Q8Tile& tile, int token) {
@@ -144,6 +194,7 @@ void clear(Q8Tile& tile, int token) {
     auto zero_out = [&](auto& of) { std::memset(&of[token], 0, sizeof of[token]); };
     zero_out(tile.sums32), zero_out(tile.scales), zero_out(tile.sums16);
     zero_out(tile.exponents32), zero_out(tile.steps32), zero_out(tile.real_sums32);
+    zero_out(tile.crossed32);
 }
 
 }  // namespace

@@ -13,39 +13,49 @@ struct Q16Scale {
     static constexpr float least = 1e-37f;  // its inverse is a number
     F scale, inverse;
 
-    Q16Scale(F most, F length) : Q16Scale(most, length, longest) {}
+    Q16Scale(F most, F length) : Q16Scale(most, length, largest, longest) {}
 
     // Of at most 32 numbers that are not negative, for products with any codes of 16 bits: those
     // are no larger than the largest such times the sum.
-    static Q16Scale of_sum(F most, F sum) { return {most, sum, most_sum}; }
+    static Q16Scale of_sum(F most, F sum) { return {most, sum, largest, most_sum}; }
 
     // Of a token, for products with rows that Q16Power rounds. Tiny ones have fewer bits, so that
     // an exponent may be added to their scale.
     static Q16Scale of_token(F most, F length) {
-        return {most, length, longest_token, least_token};
+        return {most, length, largest_of_token, longest_token, least_token};
     }
 
     // The root of 2^31 is 46340.9, and rounding makes codes longer by at most half the root of
     // their number; it adds at most half their number to their sum.
     static constexpr int64_t most_elements = 1024;
     static constexpr float largest = 32766, longest = 46324, most_sum = 65516;
-    static constexpr float longest_token = 65500, least_token = 0x1p-80f;
+    // Where products are crossed (crossed.h), the sum of a token's and a row's code has 16 bits.
+    static constexpr float largest_of_token = crosses ? 18760 : largest;
+    static constexpr float longest_token = crosses ? 42930 : 65500, least_token = 0x1p-80f;
 
   private:
-    Q16Scale(F most, F all, float most_of_all, float least_scale = 0) {
-        const F needed = max(mul(most, splat(1 / largest)), mul(all, splat(1 / most_of_all)));
+    Q16Scale(F most, F all, float most_code, float most_of_all, float least_scale = 0) {
+        const F needed = max(mul(most, splat(1 / most_code)), mul(all, splat(1 / most_of_all)));
         const F finite = max(needed, splat(least_scale));
         scale = fma(all, zero(), fma(most, zero(), finite));
         inverse = keep_from(finite, least, div(splat(1.0f), finite));
     }
 };
 
-// The scales of blocks that are powers of two, from the sums of squares: no block is longer than
-// the largest code. Codes of most F16 are exact then, and a product with another scale is an
+// The scales of blocks of a row that are powers of two, from the sums of squares: no block is
+// longer than 2^15. Codes of most F16 are exact then, and a product with another scale is an
 // addition to its exponent.
 struct Q16Power {
     I exponent;  // where a float has it, without bias
     F inverse;
+
+    // Where products are crossed, by the largest magnitude, too.
+    static constexpr float largest = 14000, longest = 50000;
+    static Q16Power of_crossed(F squares, F most) {
+        constexpr float longer = 0x1p15f / longest, larger = 0x1p15f / largest;
+        const F alone = mul(most, splat(larger));
+        return Q16Power(max(mul(squares, splat(longer * longer)), mul(alone, alone)));
+    }
 
     explicit Q16Power(F squares) {
         // The least power of four that is no less; a little more leaves room for rounding.
@@ -59,6 +69,8 @@ struct Q16Power {
 
     F scale() const { return as_float(add(exponent, splat(127 << 23))); }
 };
+static_assert(!crosses || (Q16Power::largest + Q16Scale::largest_of_token < 32766 &&
+                           (Q16Power::longest + 3) * (Q16Scale::longest_token + 3) < 0x1p31f));
 
 // What makes numbers of this magnitude at most 1, whose squares are neither too large nor all too
 // small.

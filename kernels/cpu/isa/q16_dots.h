@@ -8,9 +8,11 @@
 //     panel     pairs of codes [columns / 2][lanes][2]
 //               scales [columns / 32][lanes]: exponents to be added, or floats
 //               nothing [lanes]: 0, or no number where a weight is none
+//               begins [columns / 32][lanes]: of sums, where products are crossed (crossed.h)
 //     tokens    Q16Tiles
 #pragma once
 
+#include "kernels/cpu/isa/crossed.h"
 #include "kernels/cpu/isa/lanes.h"
 #include "kernels/cpu/isa/panel_walk.h"
 #include "kernels/cpu/isa/q16_code.h"
@@ -31,6 +33,7 @@ struct Q16Dots {
         if constexpr (requires { Type::least; }) return Type::least > 0;
         return false;
     }();
+    static constexpr bool crossed = is_crossed<Type>;
     using Sums = I[panel_groups][some_tokens];
     using Totals = F[panel_groups][some_tokens];
 
@@ -38,6 +41,7 @@ struct Q16Dots {
         alignas(64) uint8_t codes[columns * 2 * lanes];
         alignas(64) uint8_t scales[columns / 32][4 * lanes];
         alignas(64) float nothing[lanes];
+        alignas(64) uint8_t begins[columns / 32][4 * lanes];
     };
 
     static void unpack(const uint8_t* weights, int64_t width, Panel& panel) {
@@ -74,26 +78,36 @@ struct Q16Dots {
         const int64_t blocks = (width + 31) / 32;
         F inverses[columns / 32], nothing = zero();
         for (int64_t n = 0; n < blocks; ++n) {
-            F squares[4] = {zero(), zero(), zero(), zero()};
+            F squares[4] = {zero(), zero(), zero(), zero()}, most[2] = {zero(), zero()};
 #pragma GCC unroll 32
             for (int k = 0; k < 32; ++k) {
                 const F x = number(n * 32 + k);
                 squares[k % 4] = fma(x, x, squares[k % 4]);
+                if constexpr (crosses) most[k % 2] = larger(most[k % 2], abs(x));
             }
             const F sum = add(add(squares[0], squares[1]), add(squares[2], squares[3]));
-            const Q16Power of(max(sum, splat(Type::least * Type::least)));
+            const F squares_needed = max(sum, splat(Type::least * Type::least));
+            const Q16Power of = crosses
+                                    ? Q16Power::of_crossed(squares_needed, larger(most[0], most[1]))
+                                    : Q16Power(squares_needed);
             store(panel.scales[n], adds_exponents ? of.exponent : as_int(of.scale()));
             inverses[n] = of.inverse;
             nothing = fma(sum, zero(), nothing);
         }
         store(panel.nothing, nothing);
-        for (int64_t n = 0; n < blocks; ++n)
+        for (int64_t n = 0; n < blocks; ++n) {
+            I sum = splat(0), before = splat(0);
 #pragma GCC unroll 16
             for (int64_t pair = n * pairs; pair < (n + 1) * pairs; ++pair) {
                 const I even = q16_code(number(2 * pair), inverses[n]);
                 const I odd = q16_code(number(2 * pair + 1), inverses[n]);
-                store(panel.codes + pair * 4 * lanes, pair_of(even, odd));
+                const I codes = pair_of(even, odd);
+                store(panel.codes + pair * 4 * lanes, codes);
+                if (crossed && pair % 2 == 1) sum = dot_pairs(sum, before, codes);
+                before = codes;
             }
+            if constexpr (crossed) store(panel.begins[n], minus(sum));
+        }
     }
 
     template <typename Done>
@@ -104,6 +118,7 @@ struct Q16Dots {
                 for (int t = 0; t < some_tokens; ++t)
                     prefetch_near(reinterpret_cast<const uint8_t*>(codes[first + t]));
             prefetch_near(reinterpret_cast<const uint8_t*>(next.scales[first]));
+            if (crossed) prefetch_near(reinterpret_cast<const uint8_t*>(next.crossed[first]));
             multiply_some(panels, x, ahead, first, width, y + first * lanes);
             done(first, some_tokens);
         }
@@ -120,9 +135,20 @@ struct Q16Dots {
             const uint8_t* rows = opaque(panels[0].codes + n * pairs * 4 * lanes);
             const auto* tokens = opaque(reinterpret_cast<const int8_t*>(x.codes[n][first]));
             Sums sums;
-            each_result<some_tokens>([&](int g, int t) { sums[g][t] = splat(0); });
-            multiply_words<pairs, sizeof(Panel)>(
-                rows, tokens, sums, [](I sum, I row, I pair) { return dot_pairs(sum, row, pair); });
+            auto dot_words = [](I sum, I row, I pair) { return dot_pairs(sum, row, pair); };
+            if constexpr (crossed) {
+                const uint8_t* of_rows = opaque(panels[0].begins[n]);
+                const int32_t* of_tokens = opaque(x.crossed[first] + n);
+                each_result<some_tokens>([&](int g, int t) {
+                    sums[g][t] = add(load(of_rows + g * sizeof(Panel)),
+                                     splat(of_tokens[t * (q16_columns / 32)]));
+                });
+                multiply_crossed<pairs, sizeof(Panel)>(rows, tokens, sums, add_in_halves,
+                                                       dot_words);
+            } else {
+                each_result<some_tokens>([&](int g, int t) { sums[g][t] = splat(0); });
+                multiply_words<pairs, sizeof(Panel)>(rows, tokens, sums, dot_words);
+            }
             add_scaled(opaque(panels[0].scales[n]), opaque(x.scales[first] + n), sums, totals);
         }
         each_result<some_tokens>([&](int g, int t) {

@@ -6,6 +6,10 @@
 
 namespace tandem::kernels::cpu::TANDEM_ISA {
 
+// Of tokens. Where products are crossed (crossed.h), a byte has room for the sum of one and a
+// weight's of 4 bits.
+inline constexpr int largest_code = crosses ? 120 : 127;
+
 // The larger magnitude; as an integer, NaN is the largest.
 inline F larger(F a, F b) { return as_float(max(as_int(a), as_int(b))); }
 
@@ -25,14 +29,14 @@ inline float largest_magnitude(const float* x, int64_t count) {
 }
 
 // The scale of a block of 32 is a power of two and some steps of 2^(1/4) less: the least that makes
-// no magnitude larger than 127. Its product with a scale of weights is then one of four that all
+// no code larger than the largest. Its product with a scale of weights is then one of four that all
 // tokens share, but for the exponent.
 inline constexpr float below_power[scale_steps] = {1, 0.84089642f, 0.70710678f, 0.59460356f};
 inline constexpr float least_power = 0x1p-120f, most_power = 0x1p126f;  // with normal inverses
 
-// The least power of two that makes no magnitude larger than 127.
+// The least power of two that makes no code larger than the largest.
 inline F power_for(F most) {
-    const I above = add(as_int(mul(most, splat(1.0f / 127))), splat(0x7fffff));
+    const I above = add(as_int(mul(most, splat(1.0f / largest_code))), splat(0x7fffff));
     const F power = as_float(bit_and(above, splat(0x7f800000)));
     return min(max(power, splat(least_power)), splat(most_power));
 }
@@ -46,7 +50,7 @@ struct SteppedScale {
     SteppedScale(F power, F most) {
         constexpr int32_t twice_one = 0x7f000000;  // bits: an exponent of 0, twice
         inverse = as_float(add(splat(twice_one), minus(as_int(power))));
-        const I part = as_int(mul(mul(most, splat(1.0f / 127)), inverse));
+        const I part = as_int(mul(mul(most, splat(1.0f / largest_code)), inverse));
         I factor = as_int(below), inverse_factor = factor;
         for (int n = 1; n < scale_steps; ++n) {
             const I limit = as_int(splat(below_power[n]));
@@ -103,14 +107,14 @@ inline void each_sums16(At at, Take take, Visit visit) {
 
 // Rounds a block of 256 and returns its scale, which is no finite number where x has one that is
 // not. Where numbers are so alike that codes would pass most_magnitude, the scale is larger than
-// what makes the largest 127, by less than a bit.
+// what the largest needs, by less than a bit.
 template <typename At>
 inline float round_256(const float* x, At at) {
     const float most = largest_magnitude(x, 256);
     auto round = [&](float largest) {
         for (int column = 0; column < 256; column += 64)
-            round_codes(x + column, 64, largest > 0 ? 127 / largest : 0, at(column));
-        return largest / 127;
+            round_codes(x + column, 64, largest > 0 ? largest_code / largest : 0, at(column));
+        return largest / largest_code;
     };
     const float scale = round(most);
     I all = splat(0);
@@ -124,7 +128,7 @@ inline float round_256(const float* x, At at) {
         F magnitudes = zero();
         for (int k = 0; k < 16; k += lanes)
             magnitudes = add(magnitudes, abs(load_f32(x + first + k)));
-        const float needed = sum(magnitudes) * (127.0f / (most_magnitude - rounding));
+        const float needed = sum(magnitudes) * (float(largest_code) / (most_magnitude - rounding));
         if (needed > most_of_sums) most_of_sums = needed;
     }
     return most_of_sums > most ? round(most_of_sums) : scale;

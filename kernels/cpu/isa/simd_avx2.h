@@ -52,6 +52,12 @@ inline I shift_right(I a, int bits) { return _mm256_srlv_epi32(a, _mm256_set1_ep
 inline I shift_left(I a, int bits) { return _mm256_sllv_epi32(a, _mm256_set1_epi32(bits)); }
 inline I shift_right_signed(I a, int bits) { return _mm256_srav_epi32(a, _mm256_set1_epi32(bits)); }
 inline I add(I a, I b) { return _mm256_add_epi32(a, b); }
+inline I add_bytes(I a, I b) { return _mm256_add_epi8(a, b); }
+inline I add_in_halves(I a, I b) { return _mm256_add_epi16(a, b); }
+inline I in_register(I a) {
+    asm("" : "+x"(a));
+    return a;
+}
 inline I lookup(I table, I index) { return _mm256_shuffle_epi8(table, index); }
 inline I gather(const void* table, I index) {
     return _mm256_i32gather_epi32(static_cast<const int*>(table), index, 4);
@@ -87,7 +93,7 @@ inline I dot_halves_signed(I sums, I codes, I quad) {
 inline I join_halves(I a, I b) { return _mm256_blend_epi16(a, b, 0xaa); }
 inline I times_halves(I a, I b) { return _mm256_mullo_epi16(a, b); }
 inline constexpr bool fast_pairs = true;
-inline constexpr bool dear_pairs = false;
+inline constexpr bool dear_pairs = false, crosses = false;
 #if defined(__AVXVNNI__)
 inline I dot_pairs(I sum, I a, I b) { return _mm256_dpwssd_avx_epi32(sum, a, b); }
 inline I dot(I sum, I codes, I quad) { return _mm256_dpbusd_avx_epi32(sum, codes, quad); }

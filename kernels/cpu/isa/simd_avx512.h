@@ -52,6 +52,13 @@ inline I shift_right(I a, int bits) { return _mm512_srlv_epi32(a, _mm512_set1_ep
 inline I shift_left(I a, int bits) { return _mm512_sllv_epi32(a, _mm512_set1_epi32(bits)); }
 inline I shift_right_signed(I a, int bits) { return _mm512_srav_epi32(a, _mm512_set1_epi32(bits)); }
 inline I add(I a, I b) { return _mm512_add_epi32(a, b); }
+inline I add_bytes(I a, I b) { return _mm512_add_epi8(a, b); }
+inline I add_in_halves(I a, I b) { return _mm512_add_epi16(a, b); }
+// a, which the compiler reads from memory once rather than wherever it is used.
+inline I in_register(I a) {
+    asm("" : "+v"(a));
+    return a;
+}
 inline I lookup(I table, I index) { return _mm512_shuffle_epi8(table, index); }
 // 4 bytes of a table, for each lane those with its number.
 inline I gather(const void* table, I index) { return _mm512_i32gather_epi32(index, table, 4); }
@@ -113,11 +120,12 @@ inline I join_halves(I a, I b) { return _mm512_mask_blend_epi16(0xaaaaaaaa, a, b
 inline I times_halves(I a, I b) { return _mm512_mullo_epi16(a, b); }
 // Whether dot_pairs() takes less time than two fma().
 inline constexpr bool fast_pairs = true;
-// Whether it takes more than three other instructions: where half of the units multiply.
+// Whether it takes more than three other instructions, and some products are crossed (crossed.h):
+// where half of the units multiply.
 #if defined(__AVX512BF16__)
-inline constexpr bool dear_pairs = true;
+inline constexpr bool dear_pairs = true, crosses = true;
 #else
-inline constexpr bool dear_pairs = false;
+inline constexpr bool dear_pairs = false, crosses = false;
 #endif
 // sum + the products of a lane's 2 signed halves.
 inline I dot_pairs(I sum, I a, I b) { return _mm512_dpwssd_epi32(sum, a, b); }

@@ -118,6 +118,17 @@ inline I shift_right_signed(I a, int bits) {
 inline I add(I a, I b) {
     return each_lane<I>([&](int i) { return a.lane[i] + b.lane[i]; });
 }
+inline I add_bytes(I a, I b) {
+    return each_byte([&](int i, int s) { return (a.lane[i] >> s) + (b.lane[i] >> s); });
+}
+inline I add_in_halves(I a, I b) {
+    return each_lane<I>([&](int i) {
+        const uint32_t low = a.lane[i] + b.lane[i];
+        const uint32_t high = (a.lane[i] >> 16) + (b.lane[i] >> 16);
+        return (low & 0xffff) | high << 16;
+    });
+}
+inline I in_register(I a) { return a; }
 inline I lookup(const Table& table, I index) {
     return each_byte([&](int i, int s) { return table.entry[index.lane[i] >> s & 15]; });
 }
@@ -192,7 +203,7 @@ inline I times_halves(I a, I b) {
     });
 }
 inline constexpr bool fast_pairs = false;
-inline constexpr bool dear_pairs = false;
+inline constexpr bool dear_pairs = false, crosses = false;
 inline I dot_pairs(I sum, I a, I b) {
     return each_lane<I>([&](int i) {
         int32_t total = int32_t(sum.lane[i]);

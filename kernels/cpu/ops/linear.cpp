@@ -165,9 +165,9 @@ Task bind_packed(const Launch& launch, const Site& site) {
         bool tiles = in_tiles(piece.x);
         bool as_it_lies = as_rows(piece.x, piece.x.axes.size() - 1).has_value();
         int64_t columns = piece.product.columns;
-        piece.multiply = tiles ? kernel.multiply_tiles : kernel.multiply_rows;
-        piece.step = tiles ? site.isa.panel_groups : 1;
         const TileForm form{.isa = &site.isa, .block = kernel.block, .columns = columns};
+        piece.multiply = tiles ? form.product_of(kernel) : kernel.multiply_rows;
+        piece.step = tiles ? site.isa.panel_groups : 1;
         piece.product.x_stride = tiles              ? form.bytes()
                                  : kernel.block > 0 ? q8_row(columns, kernel.block).bytes
                                  : as_it_lies       ? piece.x.strides[0] * 4
