@@ -11,8 +11,9 @@
 //     tokens    words likewise, y0 and y1
 //     sums      begin with what is taken off, of all words that they add up
 //
-// Sums of a row's and a token's number must fit its bits. In bytes, whose dot products have an
-// unsigned factor, w0 is 128 more than its code, and all codes of 4 bits are less their middle:
+// Sums of a row's and a token's number must have room where one of them has. Codes of 4 bits count
+// from their middle, therefore. One factor of the dot products of bytes is unsigned, so that 128 is
+// added to w0:
 //
 //     w0 y0 + w1 y1 = (w0 + 128 + y1) (w1 + y0) - (w0 + 128) w1 - (y1 + 128) y0
 #pragma once
@@ -34,7 +35,7 @@ inline constexpr bool is_crossed = requires {
     Type::crossed;
 };
 
-// What codes are less.
+// What is taken off codes.
 template <class Type>
 inline constexpr int middle_code = Type::levels / 2;
 
