@@ -49,7 +49,7 @@ struct Q16Power {
     I exponent;  // where a float has it, without bias
     F inverse;
 
-    // Where products are crossed, by the largest magnitude, too.
+    // Where products are crossed: no code is larger than this, and no block longer.
     static constexpr float largest = 14000, longest = 50000;
     static Q16Power of_crossed(F squares, F most) {
         constexpr float longer = 0x1p15f / longest, larger = 0x1p15f / largest;
