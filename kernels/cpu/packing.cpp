@@ -1,5 +1,6 @@
 #include "kernels/cpu/packing.h"
 
+#include <array>
 #include <cstring>
 #include <span>
 #include <vector>
@@ -18,6 +19,16 @@ struct Field {
     int bytes, unit;
 };
 
+// Those of a block, and then eight times two fields.
+template <size_t count>
+constexpr std::array<Field, count + 16> then_8_times(const Field (&front)[count], Field scales,
+                                                     Field codes) {
+    std::array<Field, count + 16> all = {};
+    for (size_t i = 0; i < count; ++i) all[i] = front[i];
+    for (size_t i = 0; i < 16; ++i) all[count + i] = i % 2 == 0 ? scales : codes;
+    return all;
+}
+
 constexpr Field f32[] = {{4, 4}}, half[] = {{2, 2}};
 constexpr Field q4_0[] = {{2, 2}, {16, 4}};                  // d, codes
 constexpr Field q4_1[] = {{2, 2}, {2, 2}, {16, 4}};          // d, m, codes
@@ -26,14 +37,14 @@ constexpr Field q5_1[] = {{2, 2}, {2, 2}, {4, 4}, {16, 4}};  // d, m, fifth bits
 constexpr Field q8_0[] = {{2, 2}, {32, 4}};                  // d, codes
 constexpr Field mxfp4[] = {{1, 1}, {16, 4}};                 // e, codes
 // K-quants as they are regrouped.
-constexpr Field q2_k[] = {{16, 4}, {2, 2}, {2, 2}, {64, 4}};    // scales, d, dmin, codes
-constexpr Field q3_k[] = {{12, 4}, {2, 2}, {96, 4}};            // scales, d, codes
-constexpr Field q4_k[] = {{2, 2}, {2, 2}, {12, 4}, {128, 4}};   // d, dmin, scales, codes
-constexpr Field q5_k[] = {{2, 2}, {2, 2}, {12, 4}, {160, 4}};   // likewise
-constexpr Field q6_k[] = {{2, 2}, {16, 2}, {192, 4}};           // d, scales, codes
-constexpr Field iq4_xs[] = {{2, 2}, {2, 2}, {4, 4}, {128, 4}};  // d, scales high, low, codes
-constexpr Field iq2_xxs[] = {{2, 2}, {64, 4}};                  // d, indices with signs and scales
-constexpr Field iq2_xs[] = {{2, 2}, {64, 4}, {8, 4}};           // d, indices and signs, scales
+constexpr auto q2_k = then_8_times({{2, 2}, {2, 2}}, {2, 2}, {8, 4});  // d, dmin; scales, codes
+constexpr Field q3_k[] = {{12, 4}, {2, 2}, {96, 4}};                   // scales, d, codes
+constexpr Field q4_k[] = {{2, 2}, {2, 2}, {12, 4}, {128, 4}};          // d, dmin, scales, codes
+constexpr Field q5_k[] = {{2, 2}, {2, 2}, {12, 4}, {160, 4}};          // likewise
+constexpr auto q6_k = then_8_times({{2, 2}}, {2, 2}, {24, 4});         // d; scales, codes
+constexpr Field iq4_xs[] = {{2, 2}, {2, 2}, {4, 4}, {128, 4}};         // d, scales high, low, codes
+constexpr Field iq2_xxs[] = {{2, 2}, {64, 4}};         // d, indices with signs and scales
+constexpr Field iq2_xs[] = {{2, 2}, {64, 4}, {8, 4}};  // d, indices and signs, scales
 constexpr Field iq2_s[] = {{2, 2}, {32, 4}, {32, 4}, {8, 4}, {8, 4}};  // ..., high bits, scales
 constexpr Field iq3_xxs[] = {{2, 2}, {64, 4}, {32, 4}};                // ..., signs and scales
 constexpr Field iq3_s[] = {{2, 2}, {64, 4}, {8, 4}, {32, 4}, {4, 4}};  // ..., signs, scales

@@ -32,17 +32,18 @@ struct Plane {
 struct Layout {
     std::span<const Part> front;
     std::span<const Plane> planes;
+    Part scales = {};  // of the first 32 elements; those of others follow
 };
 
 Layout layout(DType dtype) {
-    static constexpr Part q2_k[] = {{0, 16}, {80, 4}}, q3_k[] = {{96, 12}, {108, 2}};
-    static constexpr Part q4_k[] = {{0, 16}}, q6_k[] = {{208, 2}, {192, 16}};
+    static constexpr Part q2_k[] = {{80, 4}}, q3_k[] = {{96, 12}, {108, 2}};
+    static constexpr Part q4_k[] = {{0, 16}}, q6_k[] = {{208, 2}};
     static constexpr Plane q2_k_codes[] = {{16, 2}}, q3_k_codes[] = {{0, 1}, {32, 2}};
     static constexpr Plane q4_k_codes[] = {{16, 4}}, q5_k_codes[] = {{16, 1}, {48, 4}};
-    static constexpr Plane q6_k_codes[] = {{0, 4, true}, {128, 2}};
+    static constexpr Plane q6_k_codes[] = {{128, 2}, {0, 4, true}};
     switch (dtype) {
         case DType::Q2_K:
-            return {q2_k, q2_k_codes};
+            return {q2_k, q2_k_codes, {0, 2}};
         case DType::Q3_K:
             return {q3_k, q3_k_codes};
         case DType::Q4_K:
@@ -50,7 +51,7 @@ Layout layout(DType dtype) {
         case DType::Q5_K:
             return {q4_k, q5_k_codes};
         case DType::Q6_K:
-            return {q6_k, q6_k_codes};
+            return {q6_k, q6_k_codes, {192, 2}};
         default:
             return {};
     }
@@ -89,22 +90,26 @@ void with_bits(int bits, Visit visit) {
 }
 
 // Calls bytes(in the file's block, in the regrouped one, count) for what belongs to all elements
-// and codes<bits>(byte of the file's block, shift, byte of the regrouped one) for each 32.
+// and to each 32, and codes<bits>(byte of the file's block, shift, byte of the regrouped one) for
+// codes of those.
 template <typename Bytes, typename Codes>
 void each_part(DType dtype, Bytes bytes, Codes codes) {
-    const auto [front, planes] = layout(dtype);
+    const auto [front, planes, scales] = layout(dtype);
     int at = 0;
-    for (const Part& part : front) {
-        bytes(part.from, at, size_t(part.bytes));
-        at += part.bytes;
-    }
-    for (int group = 0; group < 8; ++group)
+    auto copy = [&](int from, int count) {
+        bytes(from, at, size_t(count));
+        at += count;
+    };
+    for (const Part& part : front) copy(part.from, part.bytes);
+    for (int group = 0; group < 8; ++group) {
+        copy(scales.from + group * scales.bytes, scales.bytes);
         for (const Plane& plane : planes) {
             with_bits(plane.bits, [&]<int bits>() {
                 codes.template operator()<bits>(plane.byte(group), plane.shift(group), at);
             });
             at += 4 * plane.bits;
         }
+    }
 }
 
 }  // namespace

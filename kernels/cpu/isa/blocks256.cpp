@@ -41,19 +41,17 @@ struct Q2_K {
     F d, dmin;
 
     explicit Q2_K(const uint8_t* at)
-        : p(at),
-          d(load_f16(p + 16 * lanes)),
-          dmin(sub(TANDEM_ISA::zero(), load_f16(p + 18 * lanes))) {}
+        : p(at), d(load_f16(p)), dmin(sub(TANDEM_ISA::zero(), load_f16(p + 2 * lanes))) {}
+    [[gnu::always_inline]] const uint8_t* group(int g) const { return p + (4 + 10 * g) * lanes; }
     [[gnu::always_inline]] auto codes(int g) const {
-        return [q = p + (20 + 8 * g) * lanes](int j) { return two_bits(q, j, 0); };
+        return [q = group(g) + 2 * lanes](int j) { return two_bits(q, j, 0); };
     }
     [[gnu::always_inline]] Scales scales(int g) const {
         Scales s{d, dmin};
+        const I both = load_u16(group(g));
         for (int h = 0; h < 2; ++h) {
-            int j = 2 * g + h;
-            I both = dword(p, j / 4);
-            s.scales[h] = field(both, 8 * (j % 4), 4);
-            s.mins[h] = field(both, 8 * (j % 4) + 4, 4);
+            s.scales[h] = field(both, 8 * h, 4);
+            s.mins[h] = field(both, 8 * h + 4, 4);
         }
         s.pair = pair_of(s.scales[0], s.scales[1]);
         return s;
@@ -126,14 +124,15 @@ struct Q6_K {
     F d;
 
     explicit Q6_K(const uint8_t* at) : p(at), d(load_f16(p)) {}
+    [[gnu::always_inline]] const uint8_t* group(int g) const { return p + (2 + 26 * g) * lanes; }
     [[gnu::always_inline]] auto codes(int g) const {
-        return [q = p + (18 + 24 * g) * lanes](int j) {
-            return bit_or(nibbles(q, j), two_bits(q + 16 * lanes, j, 4));
+        return [q = group(g) + 2 * lanes](int j) {
+            return bit_or(nibbles(q + 8 * lanes, j), two_bits(q, j, 4));
         };
     }
     [[gnu::always_inline]] Scales scales(int g) const {
         Scales s{d};
-        s.pair = load_s8_pairs(p + (2 + 2 * g) * lanes);
+        s.pair = load_s8_pairs(group(g));
         s.scales[0] = shift_right_signed(shift_left(s.pair, 16), 16);
         s.scales[1] = shift_right_signed(s.pair, 16);
         return s;
