@@ -10,6 +10,7 @@
 #include <span>
 
 #include "data.h"
+#include "kernels/cpu/forms.h"
 #include "kernels/cpu/isa.h"
 #include "kernels/vulkan.h"
 #include "models/golden.h"
@@ -181,17 +182,18 @@ std::string placement_of(const gguf::File& file, const cli::EngineOptions& optio
     return text;
 }
 
-// Where a CPU multiplies prompts in bf16, a few tokens are rounded to blocks of 8 bits or not at
-// all: what the two have in common is the golden.
+// Where a CPU multiplies prompts in bf16, or codes of 8 bits in 16, a few tokens are rounded to
+// blocks of 8 bits or not at all: what the two have in common is the golden.
 bool steps_round_otherwise(const Kind& kind, const Bounds& bounds, const gguf::File& file) {
     using kernels::cpu::Reduced;
     const bool rounds = !bounds.greedy, cpu = kind.devices[0] == std::string_view("cpu");
-    const Reduced reduced = kernels::cpu::find_variant()->isa().reduced;
-    if (!cpu || !rounds || reduced < Reduced::Bf16) return false;
-    return reduced == Reduced::AllTypes ||
-           std::ranges::any_of(file.tensors(), [](const gguf::TensorInfo& tensor) {
-               return tensor.dtype == DType::BF16;
-           });
+    if (!cpu || !rounds) return false;
+    const kernels::cpu::Isa& isa = kernels::cpu::find_variant()->isa();
+    return std::ranges::any_of(file.tensors(), [&](const gguf::TensorInfo& tensor) {
+        return isa.reduced == Reduced::AllTypes ||
+               (isa.reduced >= Reduced::Bf16 && tensor.dtype == DType::BF16) ||
+               (isa.halves && kernels::cpu::signed_bytes(tensor.dtype));
+    });
 }
 
 class SplitInvariance : public ::testing::TestWithParam<std::tuple<const Kind*, std::string>> {};
