@@ -27,9 +27,9 @@ namespace tandem::gguf {
 
 namespace {
 
-// Unpacks points; the number of a level takes 16 / length bits of a code, rounded down to 2 or 3.
 template <size_t length, size_t count>
-constexpr auto unpack(const uint16_t (&codes)[count], const std::array<int8_t, 8>& levels) {
+constexpr auto unpack(const std::array<uint16_t, count>& codes,
+                      const std::array<int8_t, 8>& levels) {
     constexpr unsigned bits = length == 8 ? 2 : 3;
     std::array<std::array<int8_t, length>, count> points{};
     for (size_t i = 0; i < count; i++) {
@@ -39,6 +39,8 @@ constexpr auto unpack(const uint16_t (&codes)[count], const std::array<int8_t, 8
     }
     return points;
 }
+
+}  // namespace
 """
 
 
@@ -64,15 +66,16 @@ def wrapped(numbers):
 
 
 folder = pathlib.Path(sys.argv[1])
+counts = {}
 print(HEAD)
 for name, levels, length, bits in GRIDS:
-    print(f"constexpr uint16_t {name}_codes[] = {{")
-    print("\n".join(wrapped(codes(folder / f"{name}.csv", levels, length, bits))))
+    numbers = list(codes(folder / f"{name}.csv", levels, length, bits))
+    counts[name] = len(numbers)
+    print(f"constexpr std::array<uint16_t, {len(numbers)}> {name}_codes = {{")
+    print("\n".join(wrapped(numbers)))
     print("};\n")
-print("}  // namespace\n")
 for name, levels, length, bits in GRIDS:
     point = "Octet" if length == 8 else "Quad"
-    count = sum(1 for _ in codes(folder / f"{name}.csv", levels, length, bits))
-    print(f"constinit const std::array<{point}, {count}> {name} =")
+    print(f"constinit const std::array<{point}, {counts[name]}> {name} =")
     print(f"    unpack<{length}>({name}_codes, {{{', '.join(map(str, levels))}}});")
 print("\n}  // namespace tandem::gguf")

@@ -5,9 +5,9 @@ namespace tandem::gguf {
 
 namespace {
 
-// Unpacks points; the number of a level takes 16 / length bits of a code, rounded down to 2 or 3.
 template <size_t length, size_t count>
-constexpr auto unpack(const uint16_t (&codes)[count], const std::array<int8_t, 8>& levels) {
+constexpr auto unpack(const std::array<uint16_t, count>& codes,
+                      const std::array<int8_t, 8>& levels) {
     constexpr unsigned bits = length == 8 ? 2 : 3;
     std::array<std::array<int8_t, length>, count> points{};
     for (size_t i = 0; i < count; i++) {
@@ -18,7 +18,9 @@ constexpr auto unpack(const uint16_t (&codes)[count], const std::array<int8_t, 8
     return points;
 }
 
-constexpr uint16_t iq2xxs_grid_codes[] = {
+}  // namespace
+
+constexpr std::array<uint16_t, 256> iq2xxs_grid_codes = {
     0, 2, 5, 8, 10, 17, 20, 32, 34, 40, 42, 65, 68, 80, 88, 97, 100, 128, 130, 138, 162, 257, 260,
     272, 277, 320, 388, 408, 512, 514, 546, 642, 1025, 1028, 1040, 1057, 1060, 1088, 1090, 1096,
     1120, 1153, 1156, 1168, 1188, 1280, 1282, 1288, 1312, 1350, 1385, 1408, 1425, 1545, 1552, 1600,
@@ -39,7 +41,7 @@ constexpr uint16_t iq2xxs_grid_codes[] = {
     41472, 42008, 43088, 43268,
 };
 
-constexpr uint16_t iq2xs_grid_codes[] = {
+constexpr std::array<uint16_t, 512> iq2xs_grid_codes = {
     0, 2, 5, 8, 10, 17, 20, 22, 25, 32, 34, 37, 40, 65, 68, 70, 73, 80, 82, 85, 88, 97, 100, 128,
     130, 133, 136, 145, 148, 153, 160, 257, 260, 262, 265, 272, 274, 277, 280, 282, 289, 292, 320,
     322, 325, 328, 337, 340, 352, 360, 385, 388, 400, 512, 514, 517, 520, 529, 532, 544, 577, 580,
@@ -77,7 +79,7 @@ constexpr uint16_t iq2xs_grid_codes[] = {
     43018, 43040, 43042, 43048, 43168, 43176, 43268, 43396, 43398, 43560, 43562, 43665, 43690,
 };
 
-constexpr uint16_t iq2s_grid_codes[] = {
+constexpr std::array<uint16_t, 1024> iq2s_grid_codes = {
     0, 2, 5, 8, 10, 17, 20, 22, 25, 32, 34, 37, 40, 65, 68, 70, 73, 80, 82, 85, 88, 97, 100, 102,
     105, 128, 130, 133, 136, 145, 148, 160, 165, 170, 257, 260, 262, 265, 272, 274, 277, 280, 289,
     292, 320, 322, 325, 328, 337, 340, 342, 345, 352, 357, 360, 385, 388, 400, 402, 405, 417, 420,
@@ -152,7 +154,7 @@ constexpr uint16_t iq2s_grid_codes[] = {
     43656, 43690,
 };
 
-constexpr uint16_t iq3xxs_grid_codes[] = {
+constexpr std::array<uint16_t, 256> iq3xxs_grid_codes = {
     0, 2, 4, 9, 11, 15, 16, 18, 25, 34, 59, 61, 65, 67, 72, 74, 81, 85, 88, 90, 97, 108, 120, 128,
     130, 132, 137, 144, 146, 153, 155, 159, 169, 175, 189, 193, 199, 200, 202, 213, 248, 267, 287,
     292, 303, 315, 317, 321, 327, 346, 362, 413, 436, 456, 460, 462, 483, 497, 513, 515, 520, 522,
@@ -170,7 +172,7 @@ constexpr uint16_t iq3xxs_grid_codes[] = {
     3722, 3749, 3754, 3776, 3789, 3803, 3824, 3857, 3873, 3904, 3906, 3924, 3992,
 };
 
-constexpr uint16_t iq3s_grid_codes[] = {
+constexpr std::array<uint16_t, 512> iq3s_grid_codes = {
     0, 1, 2, 5, 7, 8, 9, 10, 12, 14, 16, 17, 21, 27, 32, 34, 37, 39, 41, 43, 48, 50, 57, 60, 63, 64,
     65, 66, 68, 72, 73, 77, 80, 83, 87, 89, 93, 100, 113, 117, 122, 128, 129, 133, 135, 136, 139,
     142, 145, 149, 152, 156, 162, 165, 167, 169, 171, 184, 187, 195, 201, 205, 208, 210, 217, 219,
@@ -203,7 +205,7 @@ constexpr uint16_t iq3s_grid_codes[] = {
     3841, 3845, 3851, 3856, 3880, 3922, 3938, 3970, 3993, 4032,
 };
 
-constexpr uint16_t iq1s_grid_codes[] = {
+constexpr std::array<uint16_t, 2048> iq1s_grid_codes = {
     0, 2, 5, 8, 10, 17, 21, 32, 34, 40, 42, 69, 81, 84, 86, 101, 128, 130, 136, 138, 149, 160, 162,
     168, 170, 260, 261, 273, 276, 278, 281, 282, 293, 321, 326, 329, 338, 341, 346, 353, 356, 358,
     360, 389, 401, 404, 406, 421, 512, 514, 520, 522, 533, 544, 546, 552, 554, 581, 593, 601, 612,
@@ -354,8 +356,6 @@ constexpr uint16_t iq1s_grid_codes[] = {
     43528, 43530, 43552, 43554, 43560, 43562, 43601, 43604, 43606, 43648, 43650, 43656, 43658,
     43669, 43680, 43682, 43688, 43690,
 };
-
-}  // namespace
 
 constinit const std::array<Octet, 256> iq2xxs_grid =
     unpack<8>(iq2xxs_grid_codes, {8, 25, 43});

@@ -41,6 +41,8 @@ bool has_avx512() {
 
 bool has_bf16() { return __builtin_cpu_supports("avx512bf16"); }
 
+bool has_vbmi() { return __builtin_cpu_supports("avx512vbmi"); }
+
 bool has_avx2() { return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"); }
 
 bool has_avx_vnni() {
@@ -66,8 +68,8 @@ bool has_amx() {
 
 constexpr Variant variants[] = {
 #if defined(__x86_64__)
-    {"amx", [] { return has_avx512() && has_amx(); }, amx::isa},
-    {"avx512bf16", [] { return has_avx512() && has_bf16(); }, avx512bf16::isa},
+    {"amx", [] { return has_avx512() && has_vbmi() && has_amx(); }, amx::isa},
+    {"avx512bf16", [] { return has_avx512() && has_vbmi() && has_bf16(); }, avx512bf16::isa},
     {"avx512", has_avx512, avx512::isa},
     {"avxvnni", [] { return has_avx2() && has_avx_vnni(); }, avxvnni::isa},
     {"avx2", has_avx2, avx2::isa},

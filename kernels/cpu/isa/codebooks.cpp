@@ -1,6 +1,6 @@
 // Matrix kernels of IQ1_*, IQ2_* and IQ3_*: blocks of 256 elements, each 4 or 8 of them a point of
-// a codebook (gguf/quants/codebooks.cpp). A quad of every row is one gather from the codebook.
-// Packed blocks hold their fields one after another, each interleaved over the rows (packing.cpp).
+// a codebook (gguf/quants/codebooks.cpp). Packed blocks hold their fields one after another, each
+// interleaved over the rows (packing.cpp).
 #include "gguf/quants/grids.h"
 #include "kernels/cpu/isa/fields.h"
 #include "kernels/cpu/isa/integer_kernels.h"
@@ -9,24 +9,86 @@ namespace tandem::kernels::cpu::TANDEM_ISA {
 
 namespace {
 
-// The two quads of a point of 8.
-[[gnu::always_inline]] inline void load_octet(const void* points, I index, I* quads) {
-    const I first = shift_left(index, 1);
-    quads[0] = gather(points, first);
-    quads[1] = gather(points, bit_or(first, splat(1)));
-}
-
-// The codes of 32 elements, which come in eights.
+// The codes of 32 elements, which come in points.
 struct Quads {
     I quads[8];
     [[gnu::always_inline]] I operator()(int j) const { return quads[j]; }
 };
 
-// Byte k of a lane has the signs of quads 2k and 2k + 1.
-[[gnu::always_inline]] inline void put_signs(I signs, Quads& codes) {
+// A codebook whose points have signs of their own. Blocks hold the numbers of points.
+template <size_t length, size_t count>
+struct Codebook {
+    static constexpr int bits = length == 8 ? 2 : 3;  // of a level's number
+    static constexpr int pairs = 16 / length;         // of points in 32 elements
+
+    const std::array<std::array<int8_t, length>, count>& points;
+    const std::array<uint16_t, count>& numbers_of_levels;
+    std::array<int8_t, 1 << bits> levels;
+
+    // Levels by their numbers and a bit above, which negates; as biased() makes them, repeated.
+    constexpr std::array<uint8_t, 64> signed_levels() const {
+        std::array<uint8_t, 64> all = {};
+        for (size_t i = 0; i < all.size(); ++i) {
+            const int level = levels[i % levels.size()];
+            all[i] = uint8_t(signed_bias + (i / levels.size() % 2 == 0 ? level : -level));
+        }
+        return all;
+    }
+};
+
+constexpr Codebook iq2_xxs_book{gguf::iq2xxs_grid, gguf::iq2xxs_grid_codes, {8, 25, 43}};
+constexpr Codebook iq2_xs_book{gguf::iq2xs_grid, gguf::iq2xs_grid_codes, {8, 25, 43}};
+constexpr Codebook iq2_s_book{gguf::iq2s_grid, gguf::iq2s_grid_codes, {8, 25, 43}};
+constexpr Codebook iq3_xxs_book{
+    gguf::iq3xxs_grid, gguf::iq3xxs_grid_codes, {4, 12, 20, 28, 36, 44, 52, 62}};
+constexpr Codebook iq3_s_book{gguf::iq3s_grid, gguf::iq3s_grid_codes, {1, 3, 5, 7, 9, 11, 13, 15}};
+
+// The codes of 32 elements. pair(k): the numbers of two points, in the halves of lanes; a lane's
+// bits of `signs`: which of its elements are negative.
+//
+// Where registers are looked up like tables, two lookups of all rows find the numbers of levels and
+// then bytes; elsewhere the points are gathered from memory.
+template <const auto& book, typename Pair>
+[[gnu::always_inline]] inline Quads signed_points(Pair pair, I signs) {
+    constexpr int pairs = book.pairs, quads = 8 / pairs;  // of a pair
+    Quads codes;
+#if defined(__AVX512VBMI__)
+    alignas(64) static constexpr auto table = book.signed_levels();
+    constexpr int bits = book.bits, most = (1 << bits) - 1;
+#pragma GCC unroll 4
+    for (int k = 0; k < pairs; ++k) {
+        const I levels = lookup_halves<book.points.size()>(book.numbers_of_levels.data(), pair(k));
+#pragma GCC unroll 4
+        for (int i = 0; i < quads; ++i) {
+            const int v = quads * k + i;
+            const I index =
+                select_bits(splat_bytes(most), spread_bits(levels, 32 / quads * i, bits),
+                            spread_bits(signs, 4 * v - bits, 1));
+            codes.quads[v] = lookup64(load(table.data()), index);
+        }
+    }
+#else
+    for (int k = 0; k < pairs; ++k) {
+        const I numbers = pair(k);
+        const I both[] = {bit_and(numbers, splat(0xffff)), shift_right(numbers, 16)};
+        for (int i = 0; i < 2; ++i)
+            if constexpr (quads == 4)
+                gather_pairs(book.points.data(), both[i], codes.quads + 4 * k + 2 * i);
+            else
+                codes.quads[2 * k + i] = gather(book.points.data(), both[i]);
+    }
+    // Byte k of a lane has the signs of quads 2k and 2k + 1.
     for (int v = 0; v < 8; ++v)
         codes.quads[v] =
             biased(negate_where(codes.quads[v], repeat_byte(signs, v / 2), quad_bits(v)));
+#endif
+    return codes;
+}
+
+// Two neighbours of a lane's fields of so many bits, each in a half of the lane, from bit `to` on.
+[[gnu::always_inline]] inline I two_fields(I lane, int shift, int bits, int to = 0) {
+    return bit_or(shift_left(field(lane, shift, bits), to),
+                  shift_left(field(lane, shift + bits, bits), 16 + to));
 }
 
 // Seven signs in each byte become eight, whose number is even.
@@ -61,11 +123,8 @@ struct IQ2_XXS {
     [[gnu::always_inline]] I rest(int g) const { return dword(p + 2 * lanes, 2 * g + 1); }
     [[gnu::always_inline]] Quads codes(int g) const {
         const I index = dword(p + 2 * lanes, 2 * g);
-        Quads codes;
-        for (int k = 0; k < 4; ++k)
-            load_octet(&gguf::iq2xxs_grid, field(index, 8 * k, 8), codes.quads + 2 * k);
-        put_signs(even_signs(spread_sevens(rest(g))), codes);
-        return codes;
+        auto pair = [&](int k) { return two_fields(index, 16 * k, 8); };
+        return signed_points<iq2_xxs_book>(pair, even_signs(spread_sevens(rest(g))));
     }
     [[gnu::always_inline]] Scales scales(int g) const {
         return {scale_of(d, shift_right(rest(g), 28), 0.25f)};
@@ -90,15 +149,13 @@ struct IQ2_XS {
 
     explicit IQ2_XS(const uint8_t* at) : p(at), d(load_f16(p)) {}
     [[gnu::always_inline]] Quads codes(int g) const {
-        Quads codes;
-        I signs = splat(0);
-        for (int k = 0; k < 4; ++k) {
-            const I pair = dword(p + 2 * lanes, 2 * g + k / 2);
-            load_octet(&gguf::iq2xs_grid, field(pair, 16 * (k % 2), 9), codes.quads + 2 * k);
-            signs = bit_or(signs, shift_left(field(pair, 16 * (k % 2) + 9, 7), 8 * k));
-        }
-        put_signs(even_signs(signs), codes);
-        return codes;
+        auto both = [&](int k) { return dword(p + 2 * lanes, 2 * g + k); };
+        auto pair = [&](int k) { return bit_and(both(k), splat(in_both_halves(0x1ff))); };
+        auto sevens = [&](int k) {
+            return bit_or(field(both(k), 9, 7), shift_left(field(both(k), 25, 7), 8));
+        };
+        const I signs = even_signs(bit_or(sevens(0), shift_left(sevens(1), 16)));
+        return signed_points<iq2_xs_book>(pair, signs);
     }
     [[gnu::always_inline]] Scales scales(int g) const { return scales_of_16(p + 66 * lanes, d, g); }
 };
@@ -114,13 +171,10 @@ struct IQ2_S {
     explicit IQ2_S(const uint8_t* at) : p(at), d(load_f16(p)) {}
     [[gnu::always_inline]] Quads codes(int g) const {
         const I low = dword(p + 2 * lanes, g), high = dword(p + 66 * lanes, g / 4);
-        Quads codes;
-        for (int k = 0; k < 4; ++k) {
-            const I over = shift_left(field(high, 8 * (g % 4) + 2 * k, 2), 8);
-            load_octet(&gguf::iq2s_grid, bit_or(field(low, 8 * k, 8), over), codes.quads + 2 * k);
-        }
-        put_signs(dword(p + 34 * lanes, g), codes);
-        return codes;
+        auto pair = [&](int k) {
+            return bit_or(two_fields(low, 16 * k, 8), two_fields(high, 8 * (g % 4) + 4 * k, 2, 8));
+        };
+        return signed_points<iq2_s_book>(pair, dword(p + 34 * lanes, g));
     }
     [[gnu::always_inline]] Scales scales(int g) const { return scales_of_16(p + 74 * lanes, d, g); }
 };
@@ -136,12 +190,10 @@ struct IQ3_XXS {
     explicit IQ3_XXS(const uint8_t* at) : p(at), d(load_f16(p)) {}
     [[gnu::always_inline]] I rest(int g) const { return dword(p + 66 * lanes, g); }
     [[gnu::always_inline]] Quads codes(int g) const {
-        Quads codes;
-        for (int v = 0; v < 8; ++v)
-            codes.quads[v] = gather(&gguf::iq3xxs_grid,
-                                    field(dword(p + 2 * lanes, 2 * g + v / 4), 8 * (v % 4), 8));
-        put_signs(even_signs(spread_sevens(rest(g))), codes);
-        return codes;
+        auto pair = [&](int k) {
+            return two_fields(dword(p + 2 * lanes, 2 * g + k / 2), 16 * (k % 2), 8);
+        };
+        return signed_points<iq3_xxs_book>(pair, even_signs(spread_sevens(rest(g))));
     }
     [[gnu::always_inline]] Scales scales(int g) const {
         return {scale_of(d, shift_right(rest(g), 28), 0.5f)};
@@ -160,14 +212,12 @@ struct IQ3_S {
     explicit IQ3_S(const uint8_t* at) : p(at), d(load_f16(p)), packed(dword(p + 106 * lanes, 0)) {}
     [[gnu::always_inline]] Quads codes(int g) const {
         const I high = dword(p + 66 * lanes, g / 4);
-        Quads codes;
-        for (int v = 0; v < 8; ++v) {
-            const I low = field(dword(p + 2 * lanes, 2 * g + v / 4), 8 * (v % 4), 8);
-            const I ninth = shift_left(field(high, 8 * (g % 4) + v, 1), 8);
-            codes.quads[v] = gather(&gguf::iq3s_grid, bit_or(low, ninth));
-        }
-        put_signs(dword(p + 74 * lanes, g), codes);
-        return codes;
+        auto pair = [&](int k) {
+            const I low = dword(p + 2 * lanes, 2 * g + k / 2);
+            return bit_or(two_fields(low, 16 * (k % 2), 8),
+                          two_fields(high, 8 * (g % 4) + 2 * k, 1, 8));
+        };
+        return signed_points<iq3_s_book>(pair, dword(p + 74 * lanes, g));
     }
     [[gnu::always_inline]] Scales scales(int g) const {
         return {scale_of(d, field(packed, 4 * g, 4), 2)};
@@ -182,7 +232,7 @@ struct Shifted {
     // `up`: 2 where a point is moved up, 0 where down.
     [[gnu::always_inline]] static void load(I index, I up, I* quads) {
         alignas(16) static constexpr int8_t levels[16] = {8, 16, 0, 0};
-        load_octet(&gguf::iq1s_grid, index, quads);
+        gather_pairs(&gguf::iq1s_grid, index, quads);
         for (int i = 0; i < 2; ++i)
             quads[i] = bit_or(lookup(table16(levels), bit_and(quads[i], splat_bytes(3))),
                               repeat_byte(up, 0));

@@ -62,6 +62,18 @@ inline I lookup(I table, I index) { return _mm256_shuffle_epi8(table, index); }
 inline I gather(const void* table, I index) {
     return _mm256_i32gather_epi32(static_cast<const int*>(table), index, 4);
 }
+// 8 bytes of a table: the first four of each lane's, and the last.
+inline void gather_pairs(const void* table, I index, I* halves) {
+    auto four = [&](__m128i numbers) {
+        const auto* pairs = static_cast<const long long*>(table);
+        return _mm256_castsi256_ps(_mm256_i32gather_epi64(pairs, numbers, 8));
+    };
+    const I ordered = _mm256_permute4x64_epi64(index, 0xd8);  // lanes 0, 1, 4, 5, 2, 3, 6, 7
+    const F a = four(_mm256_castsi256_si128(ordered)),
+            b = four(_mm256_extracti128_si256(ordered, 1));
+    halves[0] = _mm256_castps_si256(_mm256_shuffle_ps(a, b, 0x88));
+    halves[1] = _mm256_castps_si256(_mm256_shuffle_ps(a, b, 0xdd));
+}
 inline I repeat_byte(I a, int b) {
     return _mm256_shuffle_epi8(a, _mm256_add_epi8(_mm256_set1_epi32(b * 0x01010101),
                                                   _mm256_broadcastsi128_si256(_mm_set_epi32(

@@ -62,6 +62,46 @@ inline I in_register(I a) {
 inline I lookup(I table, I index) { return _mm512_shuffle_epi8(table, index); }
 // 4 bytes of a table, for each lane those with its number.
 inline I gather(const void* table, I index) { return _mm512_i32gather_epi32(index, table, 4); }
+// 8 bytes of a table: the first four of each lane's, and the last.
+inline void gather_pairs(const void* table, I index, I* halves) {
+    const I a = _mm512_i32gather_epi64(_mm512_castsi512_si256(index), table, 8);
+    const I b = _mm512_i32gather_epi64(_mm512_extracti64x4_epi64(index, 1), table, 8);
+    const I even = _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
+    halves[0] = _mm512_permutex2var_epi32(a, even, b);
+    halves[1] = _mm512_permutex2var_epi32(a, _mm512_add_epi32(even, _mm512_set1_epi32(1)), b);
+}
+#if defined(__AVX512VBMI__)
+// 2 bytes of a table, for each half of a lane those with its number.
+template <int count>
+[[gnu::always_inline]] inline I lookup_halves(const uint16_t* table, I index) {
+    constexpr int of_two = 64;  // that two vectors hold
+    I found[count / of_two];
+#pragma GCC unroll 16
+    for (int i = 0; i < count / of_two; ++i)
+        found[i] = _mm512_permutex2var_epi16(_mm512_loadu_si512(table + of_two * i), index,
+                                             _mm512_loadu_si512(table + of_two * i + of_two / 2));
+#pragma GCC unroll 4
+    for (int of_one = of_two; of_one < count; of_one *= 2) {
+        const __mmask32 later = _mm512_test_epi16_mask(index, _mm512_set1_epi16(int16_t(of_one)));
+#pragma GCC unroll 8
+        for (int i = 0; i < count / of_one / 2; ++i)
+            found[i] = _mm512_mask_blend_epi16(later, found[2 * i], found[2 * i + 1]);
+    }
+    return found[0];
+}
+// Of every lane, eight bits for each byte: of the first from bit `from` on, and of every next one
+// `step` bits later. The bits of two lanes follow each other in a circle.
+inline I spread_bits(I a, int from, int step) {
+    int64_t places = 0;
+    for (int byte = 7; byte >= 0; --byte)
+        places = places << 8 | ((byte / 4 * 32 + byte % 4 * step + from) & 63);
+    return _mm512_multishift_epi64_epi8(_mm512_set1_epi64(places), a);
+}
+// a where a bit of `where` is set, else b.
+inline I select_bits(I where, I a, I b) { return _mm512_ternarylogic_epi32(where, a, b, 0xca); }
+// Bytes of a table of 64, by the six lower bits of each index.
+inline I lookup64(I table, I index) { return _mm512_permutexvar_epi8(index, table); }
+#endif
 // Byte b of every lane in all four bytes of the lane.
 inline I repeat_byte(I a, int b) {
     return _mm512_shuffle_epi8(

@@ -139,6 +139,11 @@ inline I gather(const void* table, I index) {
         return entry;
     });
 }
+inline void gather_pairs(const void* table, I index, I* halves) {
+    const I first = each_lane<I>([&](int i) { return 2 * index.lane[i]; });
+    halves[0] = gather(table, first);
+    halves[1] = gather(static_cast<const uint8_t*>(table) + 4, first);
+}
 inline I repeat_byte(I a, int b) {
     return each_lane<I>([&](int i) { return (a.lane[i] >> 8 * b & 0xff) * 0x01010101u; });
 }
