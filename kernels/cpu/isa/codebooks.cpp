@@ -43,6 +43,19 @@ constexpr Codebook iq3_xxs_book{
     gguf::iq3xxs_grid, gguf::iq3xxs_grid_codes, {4, 12, 20, 28, 36, 44, 52, 62}};
 constexpr Codebook iq3_s_book{gguf::iq3s_grid, gguf::iq3s_grid_codes, {1, 3, 5, 7, 9, 11, 13, 15}};
 
+// Two neighbours of a lane's fields of up to 8 bits, each in a half of the lane, from bit `to` on,
+// which is 0 or 8.
+template <int bits, int to = 0>
+[[gnu::always_inline]] inline I two_fields(I lane, int shift) {
+    const I in_both = splat(in_both_halves(((1 << bits) - 1) << to));
+#if defined(__AVX512VBMI__)
+    return bit_and(pick_bits<0, bits, bits>(lane, shift), in_both);
+#else
+    const I first = shift_right(lane, shift), second = shift_right(lane, shift + bits);
+    return bit_and(shift_left(join_halves(first, shift_left(second, 16)), to), in_both);
+#endif
+}
+
 // The codes of 32 elements. pair(k): the numbers of two points, in the halves of lanes; a lane's
 // bits of `signs`: which of its elements are negative.
 //
@@ -57,13 +70,14 @@ template <const auto& book, typename Pair>
     constexpr int bits = book.bits, most = (1 << bits) - 1;
 #pragma GCC unroll 4
     for (int k = 0; k < pairs; ++k) {
-        const I levels = lookup_halves<book.points.size()>(book.numbers_of_levels.data(), pair(k));
+        const I levels =
+            lookup_halves<0, book.points.size()>(book.numbers_of_levels.data(), pair(k));
 #pragma GCC unroll 4
         for (int i = 0; i < quads; ++i) {
             const int v = quads * k + i;
-            const I index =
-                select_bits(splat_bytes(most), spread_bits(levels, 32 / quads * i, bits),
-                            spread_bits(signs, 4 * v - bits, 1));
+            const I index = select_bits(splat_bytes(most),
+                                        pick_bits<bits, 2 * bits, 3 * bits>(levels, 32 / quads * i),
+                                        pick_bits<1, 2, 3>(signs, 4 * v - bits));
             codes.quads[v] = lookup64(load(table.data()), index);
         }
     }
@@ -83,12 +97,6 @@ template <const auto& book, typename Pair>
             biased(negate_where(codes.quads[v], repeat_byte(signs, v / 2), quad_bits(v)));
 #endif
     return codes;
-}
-
-// Two neighbours of a lane's fields of so many bits, each in a half of the lane, from bit `to` on.
-[[gnu::always_inline]] inline I two_fields(I lane, int shift, int bits, int to = 0) {
-    return bit_or(shift_left(field(lane, shift, bits), to),
-                  shift_left(field(lane, shift + bits, bits), 16 + to));
 }
 
 // Seven signs in each byte become eight, whose number is even.
@@ -123,7 +131,7 @@ struct IQ2_XXS {
     [[gnu::always_inline]] I rest(int g) const { return dword(p + 2 * lanes, 2 * g + 1); }
     [[gnu::always_inline]] Quads codes(int g) const {
         const I index = dword(p + 2 * lanes, 2 * g);
-        auto pair = [&](int k) { return two_fields(index, 16 * k, 8); };
+        auto pair = [&](int k) { return two_fields<8>(index, 16 * k); };
         return signed_points<iq2_xxs_book>(pair, even_signs(spread_sevens(rest(g))));
     }
     [[gnu::always_inline]] Scales scales(int g) const {
@@ -172,7 +180,7 @@ struct IQ2_S {
     [[gnu::always_inline]] Quads codes(int g) const {
         const I low = dword(p + 2 * lanes, g), high = dword(p + 66 * lanes, g / 4);
         auto pair = [&](int k) {
-            return bit_or(two_fields(low, 16 * k, 8), two_fields(high, 8 * (g % 4) + 4 * k, 2, 8));
+            return bit_or(two_fields<8>(low, 16 * k), two_fields<2, 8>(high, 8 * (g % 4) + 4 * k));
         };
         return signed_points<iq2_s_book>(pair, dword(p + 34 * lanes, g));
     }
@@ -191,7 +199,7 @@ struct IQ3_XXS {
     [[gnu::always_inline]] I rest(int g) const { return dword(p + 66 * lanes, g); }
     [[gnu::always_inline]] Quads codes(int g) const {
         auto pair = [&](int k) {
-            return two_fields(dword(p + 2 * lanes, 2 * g + k / 2), 16 * (k % 2), 8);
+            return two_fields<8>(dword(p + 2 * lanes, 2 * g + k / 2), 16 * (k % 2));
         };
         return signed_points<iq3_xxs_book>(pair, even_signs(spread_sevens(rest(g))));
     }
@@ -214,8 +222,8 @@ struct IQ3_S {
         const I high = dword(p + 66 * lanes, g / 4);
         auto pair = [&](int k) {
             const I low = dword(p + 2 * lanes, 2 * g + k / 2);
-            return bit_or(two_fields(low, 16 * (k % 2), 8),
-                          two_fields(high, 8 * (g % 4) + 2 * k, 1, 8));
+            return bit_or(two_fields<8>(low, 16 * (k % 2)),
+                          two_fields<1, 8>(high, 8 * (g % 4) + 2 * k));
         };
         return signed_points<iq3_s_book>(pair, dword(p + 74 * lanes, g));
     }

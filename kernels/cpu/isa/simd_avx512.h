@@ -71,31 +71,26 @@ inline void gather_pairs(const void* table, I index, I* halves) {
     halves[1] = _mm512_permutex2var_epi32(a, _mm512_add_epi32(even, _mm512_set1_epi32(1)), b);
 }
 #if defined(__AVX512VBMI__)
-// 2 bytes of a table, for each half of a lane those with its number.
-template <int count>
+// 2 bytes of a table, for each half of a lane those with its number: of entries [first, first +
+// count), of which two registers hold 64.
+template <int first, int count>
 [[gnu::always_inline]] inline I lookup_halves(const uint16_t* table, I index) {
-    constexpr int of_two = 64;  // that two vectors hold
-    I found[count / of_two];
-#pragma GCC unroll 16
-    for (int i = 0; i < count / of_two; ++i)
-        found[i] = _mm512_permutex2var_epi16(_mm512_loadu_si512(table + of_two * i), index,
-                                             _mm512_loadu_si512(table + of_two * i + of_two / 2));
-#pragma GCC unroll 4
-    for (int of_one = of_two; of_one < count; of_one *= 2) {
-        const __mmask32 later = _mm512_test_epi16_mask(index, _mm512_set1_epi16(int16_t(of_one)));
-#pragma GCC unroll 8
-        for (int i = 0; i < count / of_one / 2; ++i)
-            found[i] = _mm512_mask_blend_epi16(later, found[2 * i], found[2 * i + 1]);
+    if constexpr (count == 64) {
+        return _mm512_permutex2var_epi16(_mm512_loadu_si512(table + first), index,
+                                         _mm512_loadu_si512(table + first + 32));
+    } else {
+        const __mmask32 later = _mm512_test_epi16_mask(index, _mm512_set1_epi16(count / 2));
+        return _mm512_mask_blend_epi16(later, lookup_halves<first, count / 2>(table, index),
+                                       lookup_halves<first + count / 2, count / 2>(table, index));
     }
-    return found[0];
 }
-// Of every lane, eight bits for each byte: of the first from bit `from` on, and of every next one
-// `step` bits later. The bits of two lanes follow each other in a circle.
-inline I spread_bits(I a, int from, int step) {
-    int64_t places = 0;
-    for (int byte = 7; byte >= 0; --byte)
-        places = places << 8 | ((byte / 4 * 32 + byte % 4 * step + from) & 63);
-    return _mm512_multishift_epi64_epi8(_mm512_set1_epi64(places), a);
+// Of every lane, eight bits for each byte: from bit `from` on, and so many bits later. The bits of
+// two lanes follow each other in a circle.
+template <int second, int third, int fourth>
+inline I pick_bits(I a, int from) {
+    constexpr int64_t places = fourth << 24 | third << 16 | second << 8;
+    const I first = _mm512_set1_epi64((places + 0x20202020) << 32 | places);
+    return _mm512_multishift_epi64_epi8(_mm512_add_epi8(first, _mm512_set1_epi8(char(from))), a);
 }
 // a where a bit of `where` is set, else b.
 inline I select_bits(I where, I a, I b) { return _mm512_ternarylogic_epi32(where, a, b, 0xca); }
