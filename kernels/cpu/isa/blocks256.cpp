@@ -151,10 +151,8 @@ struct IQ4_XS {
     explicit IQ4_XS(const uint8_t* at)
         : p(at), d(load_f16(p)), high(load_u16(p + 2 * lanes)), low(dword(p + 4 * lanes, 0)) {}
     [[gnu::always_inline]] auto codes(int g) const {
-        return [q = p + 8 * lanes, g, table = table16(nonlinear_levels)](int j) {
-            const I bytes = dword(q, 4 * g + j % 4);
-            const I code = bit_and(j < 4 ? bytes : shift_right(bytes, 4), splat_bytes(15));
-            return biased(lookup(table, code));
+        return [q = p + (8 + 16 * g) * lanes, table = biased(table16(nonlinear_levels))](int j) {
+            return lookup_nibbles(table, q, j);
         };
     }
     [[gnu::always_inline]] Scales scales(int g) const {

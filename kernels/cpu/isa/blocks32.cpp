@@ -83,8 +83,8 @@ struct IQ4_NL {
     const uint8_t* p;
 
     [[gnu::always_inline]] auto codes(int) const {
-        return [q = p + 2 * lanes, table = table16(nonlinear_levels)](int j) {
-            return biased(lookup(table, nibbles(q, j)));
+        return [q = p + 2 * lanes, table = biased(table16(nonlinear_levels))](int j) {
+            return lookup_nibbles(table, q, j);
         };
     }
     Scales scales(int) const { return {load_f16(p)}; }
@@ -100,9 +100,8 @@ struct MXFP4 {
         // Twice the E2M1 values, from -12 to 12, moved up by 12.
         static constexpr int8_t values[16] = {12, 13, 14, 15, 16, 18, 20, 24,
                                               12, 11, 10, 9,  8,  6,  4,  0};
-        return [q = p + lanes, table = table16(values)](int j) {
-            return lookup(table, nibbles(q, j));
-        };
+        return
+            [q = p + lanes, table = table16(values)](int j) { return lookup_nibbles(table, q, j); };
     }
     Scales scales(int) const {
         // The scale is 2^(e - 128): the exponent field is e - 1, below which lie two subnormals.

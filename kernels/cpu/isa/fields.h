@@ -32,6 +32,18 @@ template <class Type, bool unrolls, typename Visit>
     return bit_and(j < 4 ? bytes : shift_right(bytes, 4), splat_bytes(15));
 }
 
+// What a table16() has for them.
+template <typename Table16>
+[[gnu::always_inline]] inline I lookup_nibbles(const Table16& table, const uint8_t* p, int j) {
+#if defined(__AVX512VBMI__)
+    const I bytes = dword(p, j % 4);
+    return lookup64(table,
+                    j < 4 ? bytes : shift_right(bytes, 4));  // higher bits make no difference
+#else
+    return lookup(table, nibbles(p, j));
+#endif
+}
+
 // Some bits of every byte from place `from` on, at place `to`; the rest of the bytes is 0.
 [[gnu::always_inline]] inline I move_bits(I bytes, int bits, int from, int to) {
     const I moved = from < to   ? shift_left(bytes, to - from)

@@ -217,6 +217,7 @@ inline I dot_pairs(I sum, I a, I b) {
     });
 }
 inline I biased(I bytes) { return bytes; }
+inline Table biased(const Table& table) { return table; }
 
 inline F to_float(I a) {
     return each_lane<F>([&](int i) { return float(int32_t(a.lane[i])); });
