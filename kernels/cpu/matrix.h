@@ -24,6 +24,11 @@ struct HeldMatrix {
 // `stacked`: the first row axis counts matrices.
 HeldMatrix held_matrix(const Operand& operand, const Site& site, bool stacked);
 
+// In what parts products are dealt: few tokens follow the stream of the weights.
+inline Parts parts_for(int64_t tokens) {
+    return tokens > most_tokens_in_rows ? Parts::Short : Parts::Long;
+}
+
 // Working memory for products whose operand is in tiles.
 uint8_t* product_memory(const Worker& worker);
 

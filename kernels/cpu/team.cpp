@@ -44,11 +44,11 @@ void Barrier::wait() {
     }
 }
 
-bool Barrier::take(int64_t total, int hands, int64_t grain, int64_t& first, int64_t& last) {
+bool Barrier::take(int64_t total, int parts, int64_t grain, int64_t& first, int64_t& last) {
     first = taken_.load(std::memory_order_relaxed);
     do {
         if (first >= total) return false;
-        const int64_t part = (total - first) / (2 * hands) / grain * grain;
+        const int64_t part = (total - first) / parts / grain * grain;
         last = std::min(total, first + std::max(grain, part));
     } while (!taken_.compare_exchange_weak(first, last, std::memory_order_relaxed));
     return true;

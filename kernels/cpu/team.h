@@ -24,10 +24,10 @@ class Barrier {
     // Makes it whole again; nobody may be there.
     void mend();
 
-    // Takes of `total` pieces the next that nobody has taken since the last meeting: a part of what
-    // is left for so many `hands`, a multiple of `grain`, so that those who come last differ by
-    // little. False where there are none.
-    bool take(int64_t total, int hands, int64_t grain, int64_t& first, int64_t& last);
+    // Takes of `total` pieces the next that nobody has taken since the last meeting: one of so many
+    // `parts` of what is left, a multiple of `grain`, so that those who come last differ by little.
+    // False where there are none.
+    bool take(int64_t total, int parts, int64_t grain, int64_t& first, int64_t& last);
 
   private:
     const int members_;
@@ -69,6 +69,10 @@ class alignas(64) Door {
     std::exception_ptr error_;  // of the first guest that failed
 };
 
+// What a member gets at a time of what is dealt: half of its share of what is left, or all of that,
+// where a part begins slowly: memory takes a while to follow a stream.
+enum class Parts { Short, Long };
+
 // Tokens [first, last) of a step.
 struct Tokens {
     int64_t first = 0, last = 0;
@@ -104,10 +108,11 @@ struct Worker {
     // as there are some: members that are faster than others get more, and so do guests. Once
     // between two barriers.
     template <typename Visit>
-    void deal(int64_t total, int64_t grain, Visit visit) const {
+    void deal(int64_t total, int64_t grain, Visit visit, Parts size = Parts::Short) const {
         const int hands = count + door->most_guests();
+        const int parts = size == Parts::Short ? 2 * hands : hands;
         auto work = [&](const Worker& worker) {
-            for (int64_t first, last; barrier->take(total, hands, grain, first, last);)
+            for (int64_t first, last; barrier->take(total, parts, grain, first, last);)
                 visit(worker, first, last);
         };
         if (index > 0) return work(*this);

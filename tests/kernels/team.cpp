@@ -43,11 +43,12 @@ TEST(Team, DealsEveryPieceOnce) {
         for (int64_t total : {0, 1, 2, 7, 64, 1001}) {
             std::vector<std::atomic<int>> dealt(size_t(total) + 1);
             team.run([&](const Worker& worker) {
-                for (int round = 0; round < 3; ++round) {
-                    worker.deal(total, 2, [&](const Worker&, int64_t first, int64_t last) {
-                        EXPECT_EQ(first % 2, 0);
-                        for (int64_t i = first; i < last; ++i) ++dealt[size_t(i)];
-                    });
+                auto count = [&](const Worker&, int64_t first, int64_t last) {
+                    EXPECT_EQ(first % 2, 0);
+                    for (int64_t i = first; i < last; ++i) ++dealt[size_t(i)];
+                };
+                for (Parts parts : {Parts::Short, Parts::Long, Parts::Short}) {
+                    worker.deal(total, 2, count, parts);
                     worker.barrier->wait();
                 }
             });

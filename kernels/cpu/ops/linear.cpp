@@ -149,11 +149,12 @@ Task run_pieces(std::vector<Piece> pieces, const Site& site) {
                 piece.multiply(product);
             }
         };
-        worker.deal(steps * parts, grain, [&](const Worker& member, int64_t first, int64_t last) {
+        auto multiply_parts = [&](const Worker& member, int64_t first, int64_t last) {
             each_part(first, last, parts, tokens, [&](int64_t from, int64_t to, Tokens some) {
                 multiply(member, from, to, some);
             });
-        });
+        };
+        worker.deal(steps * parts, grain, multiply_parts, parts_for(tokens));
     };
 }
 

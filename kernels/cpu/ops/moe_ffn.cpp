@@ -147,11 +147,12 @@ struct MoeFfn {
         // The experts add up in y, so its rows are dealt: nobody else touches those of a member.
         const int64_t step = step_of(down);
         const int64_t steps = (down.groups() + step - 1) / step;
-        worker.deal(steps, 2, [&](const Worker& member, int64_t first, int64_t last) {
+        auto multiply_rows = [&](const Worker& member, int64_t first, int64_t last) {
             const Groups groups{first * step, std::min(last * step, down.groups())};
             clear(groups);
             each_expert([&](int64_t expert) { down_product(expert, groups, member); });
-        });
+        };
+        worker.deal(steps, 2, multiply_rows, parts_for(tokens()));
     }
 
     // Counting sort of the choices that fall to experts held here.
@@ -221,7 +222,7 @@ struct MoeFfn {
         each_expert([&](int64_t expert) { all += steps * cost_of(expert), ++chosen; });
         const int64_t two_steps =
             std::max<int64_t>(1, 2 * all / std::max<int64_t>(1, chosen * steps));
-        worker.deal(all, two_steps, [&](const Worker& member, int64_t first, int64_t last) {
+        auto run_steps = [&](const Worker& member, int64_t first, int64_t last) {
             int64_t begin = 0;
             each_expert([&](int64_t expert) {
                 const int64_t cost = cost_of(expert);
@@ -234,7 +235,8 @@ struct MoeFfn {
                 begin += steps * cost;
                 if (some.first < some.last) each(member, expert, some);
             });
-        });
+        };
+        worker.deal(all, two_steps, run_steps, parts_for(tokens()));
     }
 
     // Puts a row in the place of a choice; the last choice of an expert clears the places behind
