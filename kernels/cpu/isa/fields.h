@@ -36,9 +36,9 @@ template <class Type, bool unrolls, typename Visit>
 template <typename Table16>
 [[gnu::always_inline]] inline I lookup_nibbles(const Table16& table, const uint8_t* p, int j) {
 #if defined(__AVX512VBMI__)
+    // The table repeats after 16 bytes: higher bits of an index pick the same.
     const I bytes = dword(p, j % 4);
-    return lookup64(table,
-                    j < 4 ? bytes : shift_right(bytes, 4));  // higher bits make no difference
+    return lookup64(table, j < 4 ? bytes : shift_right(bytes, 4));
 #else
     return lookup(table, nibbles(p, j));
 #endif
