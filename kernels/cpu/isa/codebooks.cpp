@@ -43,21 +43,43 @@ constexpr Codebook iq3_xxs_book{
     gguf::iq3xxs_grid, gguf::iq3xxs_grid_codes, {4, 12, 20, 28, 36, 44, 52, 62}};
 constexpr Codebook iq3_s_book{gguf::iq3s_grid, gguf::iq3s_grid_codes, {1, 3, 5, 7, 9, 11, 13, 15}};
 
-// Two neighbours of a lane's fields of up to 8 bits, each in a half of the lane, from bit `to` on,
-// which is 0 or 8.
-template <int bits, int to = 0>
-[[gnu::always_inline]] inline I two_fields(I lane, int shift) {
-    const I in_both = splat(in_both_halves(((1 << bits) - 1) << to));
+// The numbers of two points: in the halves of lanes where both are looked up together.
 #if defined(__AVX512VBMI__)
+using Two = I;
+inline Two merge(Two a, Two b) { return bit_or(a, b); }
+#else
+struct Two {
+    I first, second;
+};
+inline Two merge(Two a, Two b) { return {bit_or(a.first, b.first), bit_or(a.second, b.second)}; }
+#endif
+
+// Two neighbours of a lane's fields of up to 8 bits, from bit `to` on, which is 0 or 8.
+template <int bits, int to = 0>
+[[gnu::always_inline]] inline Two two_fields(I lane, int shift) {
+#if defined(__AVX512VBMI__)
+    const I in_both = splat(in_both_halves(((1 << bits) - 1) << to));
     return bit_and(pick_bits<0, bits, bits>(lane, shift), in_both);
 #else
-    const I first = shift_right(lane, shift), second = shift_right(lane, shift + bits);
-    return bit_and(shift_left(join_halves(first, shift_left(second, 16)), to), in_both);
+    auto moved = [&](int from) {
+        const I bits_of = field(lane, from, bits);
+        return to == 0 ? bits_of : shift_left(bits_of, to);
+    };
+    return {moved(shift), moved(shift + bits)};
+#endif
+}
+// Of the halves of a lane, so many bits.
+template <int bits>
+[[gnu::always_inline]] inline Two two_halves(I lane) {
+#if defined(__AVX512VBMI__)
+    return bit_and(lane, splat(in_both_halves((1 << bits) - 1)));
+#else
+    return {field(lane, 0, bits), field(lane, 16, bits)};
 #endif
 }
 
-// The codes of 32 elements. pair(k): the numbers of two points, in the halves of lanes; a lane's
-// bits of `signs`: which of its elements are negative.
+// The codes of 32 elements. pair(k): the numbers of two points; a lane's bits of `signs`: which of
+// its elements are negative.
 //
 // Where registers are looked up like tables, two lookups of all rows find the numbers of levels and
 // then bytes; elsewhere the points are gathered from memory.
@@ -83,8 +105,8 @@ template <const auto& book, typename Pair>
     }
 #else
     for (int k = 0; k < pairs; ++k) {
-        const I numbers = pair(k);
-        const I both[] = {bit_and(numbers, splat(0xffff)), shift_right(numbers, 16)};
+        const Two numbers = pair(k);
+        const I both[] = {numbers.first, numbers.second};
         for (int i = 0; i < 2; ++i)
             if constexpr (quads == 4)
                 gather_pairs(book.points.data(), both[i], codes.quads + 4 * k + 2 * i);
@@ -158,7 +180,7 @@ struct IQ2_XS {
     explicit IQ2_XS(const uint8_t* at) : p(at), d(load_f16(p)) {}
     [[gnu::always_inline]] Quads codes(int g) const {
         auto both = [&](int k) { return dword(p + 2 * lanes, 2 * g + k); };
-        auto pair = [&](int k) { return bit_and(both(k), splat(in_both_halves(0x1ff))); };
+        auto pair = [&](int k) { return two_halves<9>(both(k)); };
         auto sevens = [&](int k) {
             return bit_or(field(both(k), 9, 7), shift_left(field(both(k), 25, 7), 8));
         };
@@ -180,7 +202,7 @@ struct IQ2_S {
     [[gnu::always_inline]] Quads codes(int g) const {
         const I low = dword(p + 2 * lanes, g), high = dword(p + 66 * lanes, g / 4);
         auto pair = [&](int k) {
-            return bit_or(two_fields<8>(low, 16 * k), two_fields<2, 8>(high, 8 * (g % 4) + 4 * k));
+            return merge(two_fields<8>(low, 16 * k), two_fields<2, 8>(high, 8 * (g % 4) + 4 * k));
         };
         return signed_points<iq2_s_book>(pair, dword(p + 34 * lanes, g));
     }
@@ -222,8 +244,8 @@ struct IQ3_S {
         const I high = dword(p + 66 * lanes, g / 4);
         auto pair = [&](int k) {
             const I low = dword(p + 2 * lanes, 2 * g + k / 2);
-            return bit_or(two_fields<8>(low, 16 * (k % 2)),
-                          two_fields<1, 8>(high, 8 * (g % 4) + 2 * k));
+            return merge(two_fields<8>(low, 16 * (k % 2)),
+                         two_fields<1, 8>(high, 8 * (g % 4) + 2 * k));
         };
         return signed_points<iq3_s_book>(pair, dword(p + 74 * lanes, g));
     }
