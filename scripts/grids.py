@@ -10,14 +10,19 @@ import csv
 import pathlib
 import sys
 
-TERNARY = (8, 25, 43)
+LEVELS = {  # as in gguf/quants/grids.h
+    "iq1_levels": (-1, 0, 1),
+    "iq2_levels": (8, 25, 43),
+    "iq3xxs_levels": (4, 12, 20, 28, 36, 44, 52, 62),
+    "iq3s_levels": (1, 3, 5, 7, 9, 11, 13, 15),
+}
 GRIDS = (  # file, levels, elements of a point, bits per level
-    ("iq2xxs_grid", TERNARY, 8, 2),
-    ("iq2xs_grid", TERNARY, 8, 2),
-    ("iq2s_grid", TERNARY, 8, 2),
-    ("iq3xxs_grid", (4, 12, 20, 28, 36, 44, 52, 62), 4, 3),
-    ("iq3s_grid", (1, 3, 5, 7, 9, 11, 13, 15), 4, 3),
-    ("iq1s_grid", (-1, 0, 1), 8, 2),
+    ("iq2xxs_grid", "iq2_levels", 8, 2),
+    ("iq2xs_grid", "iq2_levels", 8, 2),
+    ("iq2s_grid", "iq2_levels", 8, 2),
+    ("iq3xxs_grid", "iq3xxs_levels", 4, 3),
+    ("iq3s_grid", "iq3s_levels", 4, 3),
+    ("iq1s_grid", "iq1_levels", 8, 2),
 )
 HEAD = """\
 // The codebooks of the types IQ1_*, IQ2_* and IQ3_*. Printed by scripts/grids.py.
@@ -28,8 +33,7 @@ namespace tandem::gguf {
 namespace {
 
 template <size_t length, size_t count>
-constexpr auto unpack(const std::array<uint16_t, count>& codes,
-                      const std::array<int8_t, 8>& levels) {
+constexpr auto unpack(const std::array<uint16_t, count>& codes, const Levels& levels) {
     constexpr unsigned bits = length == 8 ? 2 : 3;
     std::array<std::array<int8_t, length>, count> points{};
     for (size_t i = 0; i < count; i++) {
@@ -69,7 +73,7 @@ folder = pathlib.Path(sys.argv[1])
 counts = {}
 print(HEAD)
 for name, levels, length, bits in GRIDS:
-    numbers = list(codes(folder / f"{name}.csv", levels, length, bits))
+    numbers = list(codes(folder / f"{name}.csv", LEVELS[levels], length, bits))
     counts[name] = len(numbers)
     print(f"constexpr std::array<uint16_t, {len(numbers)}> {name}_codes = {{")
     print("\n".join(wrapped(numbers)))
@@ -77,5 +81,5 @@ for name, levels, length, bits in GRIDS:
 for name, levels, length, bits in GRIDS:
     point = "Octet" if length == 8 else "Quad"
     print(f"constinit const std::array<{point}, {counts[name]}> {name} =")
-    print(f"    unpack<{length}>({name}_codes, {{{', '.join(map(str, levels))}}});")
+    print(f"    unpack<{length}>({name}_codes, {levels});")
 print("\n}  // namespace tandem::gguf")

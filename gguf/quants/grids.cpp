@@ -6,8 +6,7 @@ namespace tandem::gguf {
 namespace {
 
 template <size_t length, size_t count>
-constexpr auto unpack(const std::array<uint16_t, count>& codes,
-                      const std::array<int8_t, 8>& levels) {
+constexpr auto unpack(const std::array<uint16_t, count>& codes, const Levels& levels) {
     constexpr unsigned bits = length == 8 ? 2 : 3;
     std::array<std::array<int8_t, length>, count> points{};
     for (size_t i = 0; i < count; i++) {
@@ -358,16 +357,16 @@ constexpr std::array<uint16_t, 2048> iq1s_grid_codes = {
 };
 
 constinit const std::array<Octet, 256> iq2xxs_grid =
-    unpack<8>(iq2xxs_grid_codes, {8, 25, 43});
+    unpack<8>(iq2xxs_grid_codes, iq2_levels);
 constinit const std::array<Octet, 512> iq2xs_grid =
-    unpack<8>(iq2xs_grid_codes, {8, 25, 43});
+    unpack<8>(iq2xs_grid_codes, iq2_levels);
 constinit const std::array<Octet, 1024> iq2s_grid =
-    unpack<8>(iq2s_grid_codes, {8, 25, 43});
+    unpack<8>(iq2s_grid_codes, iq2_levels);
 constinit const std::array<Quad, 256> iq3xxs_grid =
-    unpack<4>(iq3xxs_grid_codes, {4, 12, 20, 28, 36, 44, 52, 62});
+    unpack<4>(iq3xxs_grid_codes, iq3xxs_levels);
 constinit const std::array<Quad, 512> iq3s_grid =
-    unpack<4>(iq3s_grid_codes, {1, 3, 5, 7, 9, 11, 13, 15});
+    unpack<4>(iq3s_grid_codes, iq3s_levels);
 constinit const std::array<Octet, 2048> iq1s_grid =
-    unpack<8>(iq1s_grid_codes, {-1, 0, 1});
+    unpack<8>(iq1s_grid_codes, iq1_levels);
 
 }  // namespace tandem::gguf

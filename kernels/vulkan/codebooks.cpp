@@ -14,11 +14,8 @@ using gguf::DType;
 
 namespace {
 
-constexpr std::array<int8_t, 3> levels1 = {-1, 0, 1};
-constexpr std::array<int8_t, 3> levels2 = {8, 25, 43};
-
 template <size_t count>
-auto words_of(const std::array<gguf::Octet, count>& points, const std::array<int8_t, 3>& levels) {
+auto words_of(const std::array<gguf::Octet, count>& points, const gguf::Levels& levels) {
     std::array<uint32_t, count> words{};
     for (size_t i = 0; i < count; i++) {
         for (size_t k = 0; k < 8; k++) {
@@ -45,10 +42,10 @@ auto words_of(std::span<const gguf::LevelPair, 32> pairs) {
 }  // namespace
 
 std::span<const uint32_t> codebook(DType dtype) {
-    static const auto iq1 = words_of(gguf::iq1s_grid, levels1);
-    static const auto iq2_xxs = words_of(gguf::iq2xxs_grid, levels2);
-    static const auto iq2_xs = words_of(gguf::iq2xs_grid, levels2);
-    static const auto iq2_s = words_of(gguf::iq2s_grid, levels2);
+    static const auto iq1 = words_of(gguf::iq1s_grid, gguf::iq1_levels);
+    static const auto iq2_xxs = words_of(gguf::iq2xxs_grid, gguf::iq2_levels);
+    static const auto iq2_xs = words_of(gguf::iq2xs_grid, gguf::iq2_levels);
+    static const auto iq2_s = words_of(gguf::iq2s_grid, gguf::iq2_levels);
     static const auto iq3_xxs = words_of(gguf::iq3xxs_grid);
     static const auto iq3_s = words_of(gguf::iq3s_grid);
     static const auto iq2_kl = words_of(gguf::level_pairs);

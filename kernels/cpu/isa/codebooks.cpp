@@ -23,25 +23,24 @@ struct Codebook {
 
     const std::array<std::array<int8_t, length>, count>& points;
     const std::array<uint16_t, count>& numbers_of_levels;
-    std::array<int8_t, 1 << bits> levels;
+    const gguf::Levels& levels;
 
     // Levels by their numbers and a bit above, which negates; as biased() makes them, repeated.
     constexpr std::array<uint8_t, 64> signed_levels() const {
         std::array<uint8_t, 64> all = {};
         for (size_t i = 0; i < all.size(); ++i) {
-            const int level = levels[i % levels.size()];
-            all[i] = uint8_t(signed_bias + (i / levels.size() % 2 == 0 ? level : -level));
+            const int level = levels[i % (1 << bits)];
+            all[i] = uint8_t(signed_bias + (i >> bits & 1 ? -level : level));
         }
         return all;
     }
 };
 
-constexpr Codebook iq2_xxs_book{gguf::iq2xxs_grid, gguf::iq2xxs_grid_codes, {8, 25, 43}};
-constexpr Codebook iq2_xs_book{gguf::iq2xs_grid, gguf::iq2xs_grid_codes, {8, 25, 43}};
-constexpr Codebook iq2_s_book{gguf::iq2s_grid, gguf::iq2s_grid_codes, {8, 25, 43}};
-constexpr Codebook iq3_xxs_book{
-    gguf::iq3xxs_grid, gguf::iq3xxs_grid_codes, {4, 12, 20, 28, 36, 44, 52, 62}};
-constexpr Codebook iq3_s_book{gguf::iq3s_grid, gguf::iq3s_grid_codes, {1, 3, 5, 7, 9, 11, 13, 15}};
+constexpr Codebook iq2_xxs_book{gguf::iq2xxs_grid, gguf::iq2xxs_grid_codes, gguf::iq2_levels};
+constexpr Codebook iq2_xs_book{gguf::iq2xs_grid, gguf::iq2xs_grid_codes, gguf::iq2_levels};
+constexpr Codebook iq2_s_book{gguf::iq2s_grid, gguf::iq2s_grid_codes, gguf::iq2_levels};
+constexpr Codebook iq3_xxs_book{gguf::iq3xxs_grid, gguf::iq3xxs_grid_codes, gguf::iq3xxs_levels};
+constexpr Codebook iq3_s_book{gguf::iq3s_grid, gguf::iq3s_grid_codes, gguf::iq3s_levels};
 
 // The numbers of two points: in the halves of lanes where both are looked up together.
 #if defined(__AVX512VBMI__)
@@ -81,8 +80,8 @@ template <int bits>
 // The codes of 32 elements. pair(k): the numbers of two points; a lane's bits of `signs`: which of
 // its elements are negative.
 //
-// Where registers are looked up like tables, two lookups of all rows find the numbers of levels and
-// then bytes; elsewhere the points are gathered from memory.
+// Where registers are looked up like tables, one lookup finds the numbers of levels of a pair and
+// another their bytes; elsewhere the points are gathered from memory.
 template <const auto& book, typename Pair>
 [[gnu::always_inline]] inline Quads signed_points(Pair pair, I signs) {
     constexpr int pairs = book.pairs, quads = 8 / pairs;  // of a pair
