@@ -44,7 +44,31 @@ constexpr auto unpack(const std::array<uint16_t, count>& codes, const Levels& le
     return points;
 }
 
-}  // namespace
+template <size_t length, size_t count>
+constexpr auto part(const std::array<uint16_t, count>& codes) {
+    constexpr unsigned bits = length == 8 ? 8 : 6;
+    Halves<count> halves{};
+    for (size_t i = 0; i < count; i++) {
+        halves.first[i] = uint8_t(codes[i] & ((1u << bits) - 1));
+        halves.second[i] = uint8_t(codes[i] >> bits);
+    }
+    return halves;
+}
+
+template <size_t count>
+constexpr auto stepped(const std::array<uint16_t, count>& codes) {
+    SteppedHalves<count> halves{.first = part<8>(codes).first};
+    for (size_t i = 0; i < count / 16; i++) {
+        auto second = [&](size_t k) { return uint8_t(codes[16 * i + k] >> 8); };
+        halves.before[i] = second(0);
+        halves.after[i] = second(15);
+        for (size_t k = 0; k < 16; k++) {
+            if (second(k) == second(0)) halves.step[i] = uint8_t(k + 1);
+            else if (second(k) != second(15)) throw "two steps";
+        }
+    }
+    return halves;
+}
 """
 
 
@@ -78,8 +102,14 @@ for name, levels, length, bits in GRIDS:
     print(f"constexpr std::array<uint16_t, {len(numbers)}> {name}_codes = {{")
     print("\n".join(wrapped(numbers)))
     print("};\n")
+print("}  // namespace\n")
 for name, levels, length, bits in GRIDS:
     point = "Octet" if length == 8 else "Quad"
     print(f"constinit const std::array<{point}, {counts[name]}> {name} =")
     print(f"    unpack<{length}>({name}_codes, {levels});")
+for name, levels, length, bits in GRIDS:
+    stepped = name == "iq1s_grid"
+    kind, function = ("Stepped", "stepped") if stepped else ("", f"part<{length}>")
+    print(f"constinit const {kind}Halves<{counts[name]}> {name}_halves =")
+    print(f"    {function}({name}_codes);")
 print("\n}  // namespace tandem::gguf")

@@ -17,7 +17,31 @@ constexpr auto unpack(const std::array<uint16_t, count>& codes, const Levels& le
     return points;
 }
 
-}  // namespace
+template <size_t length, size_t count>
+constexpr auto part(const std::array<uint16_t, count>& codes) {
+    constexpr unsigned bits = length == 8 ? 8 : 6;
+    Halves<count> halves{};
+    for (size_t i = 0; i < count; i++) {
+        halves.first[i] = uint8_t(codes[i] & ((1u << bits) - 1));
+        halves.second[i] = uint8_t(codes[i] >> bits);
+    }
+    return halves;
+}
+
+template <size_t count>
+constexpr auto stepped(const std::array<uint16_t, count>& codes) {
+    SteppedHalves<count> halves{.first = part<8>(codes).first};
+    for (size_t i = 0; i < count / 16; i++) {
+        auto second = [&](size_t k) { return uint8_t(codes[16 * i + k] >> 8); };
+        halves.before[i] = second(0);
+        halves.after[i] = second(15);
+        for (size_t k = 0; k < 16; k++) {
+            if (second(k) == second(0)) halves.step[i] = uint8_t(k + 1);
+            else if (second(k) != second(15)) throw "two steps";
+        }
+    }
+    return halves;
+}
 
 constexpr std::array<uint16_t, 256> iq2xxs_grid_codes = {
     0, 2, 5, 8, 10, 17, 20, 32, 34, 40, 42, 65, 68, 80, 88, 97, 100, 128, 130, 138, 162, 257, 260,
@@ -356,6 +380,8 @@ constexpr std::array<uint16_t, 2048> iq1s_grid_codes = {
     43669, 43680, 43682, 43688, 43690,
 };
 
+}  // namespace
+
 constinit const std::array<Octet, 256> iq2xxs_grid =
     unpack<8>(iq2xxs_grid_codes, iq2_levels);
 constinit const std::array<Octet, 512> iq2xs_grid =
@@ -368,5 +394,17 @@ constinit const std::array<Quad, 512> iq3s_grid =
     unpack<4>(iq3s_grid_codes, iq3s_levels);
 constinit const std::array<Octet, 2048> iq1s_grid =
     unpack<8>(iq1s_grid_codes, iq1_levels);
+constinit const Halves<256> iq2xxs_grid_halves =
+    part<8>(iq2xxs_grid_codes);
+constinit const Halves<512> iq2xs_grid_halves =
+    part<8>(iq2xs_grid_codes);
+constinit const Halves<1024> iq2s_grid_halves =
+    part<8>(iq2s_grid_codes);
+constinit const Halves<256> iq3xxs_grid_halves =
+    part<4>(iq3xxs_grid_codes);
+constinit const Halves<512> iq3s_grid_halves =
+    part<4>(iq3s_grid_codes);
+constinit const SteppedHalves<2048> iq1s_grid_halves =
+    stepped(iq1s_grid_codes);
 
 }  // namespace tandem::gguf

@@ -24,12 +24,29 @@ extern const std::array<Quad, 256> iq3xxs_grid;
 extern const std::array<Quad, 512> iq3s_grid;
 extern const std::array<Octet, 2048> iq1s_grid;
 
-// The points whose elements have signs of their own, as numbers of levels: 2 bits for each element
-// of an octet and 3 of a quad, the first in the lowest.
-extern const std::array<uint16_t, 256> iq2xxs_grid_codes;
-extern const std::array<uint16_t, 512> iq2xs_grid_codes;
-extern const std::array<uint16_t, 1024> iq2s_grid_codes;
-extern const std::array<uint16_t, 256> iq3xxs_grid_codes;
-extern const std::array<uint16_t, 512> iq3s_grid_codes;
+// The same as numbers of levels, in two bytes: of the first and of the second half of a point's
+// elements, 2 bits for each element of an octet and 3 of a quad, the first in the lowest.
+template <size_t count>
+struct Halves {
+    static constexpr size_t size = count;
+    std::array<uint8_t, count> first, second;
+};
+
+extern const Halves<256> iq2xxs_grid_halves;
+extern const Halves<512> iq2xs_grid_halves;
+extern const Halves<1024> iq2s_grid_halves;
+extern const Halves<256> iq3xxs_grid_halves;
+extern const Halves<512> iq3s_grid_halves;
+
+// The same of points that ascend by their second halves, of which 16 neighbours have two at most:
+// the one of the first, how many have it, and the other.
+template <size_t count>
+struct SteppedHalves {
+    static constexpr size_t size = count;
+    std::array<uint8_t, count> first;
+    std::array<uint8_t, count / 16> before, step, after;
+};
+
+extern const SteppedHalves<2048> iq1s_grid_halves;
 
 }  // namespace tandem::gguf

@@ -1,139 +1,13 @@
 // Matrix kernels of IQ1_*, IQ2_* and IQ3_*: blocks of 256 elements, each 4 or 8 of them a point of
-// a codebook (gguf/quants/codebooks.cpp). Packed blocks hold their fields one after another, each
-// interleaved over the rows (packing.cpp).
-#include "gguf/quants/grids.h"
+// a codebook (points.h). Packed blocks hold their fields one after another, each interleaved over
+// the rows (packing.cpp).
 #include "kernels/cpu/isa/fields.h"
 #include "kernels/cpu/isa/integer_kernels.h"
+#include "kernels/cpu/isa/points.h"
 
 namespace tandem::kernels::cpu::TANDEM_ISA {
 
 namespace {
-
-// The codes of 32 elements, which come in points.
-struct Quads {
-    I quads[8];
-    [[gnu::always_inline]] I operator()(int j) const { return quads[j]; }
-};
-
-// A codebook whose points have signs of their own. Blocks hold the numbers of points.
-template <size_t length, size_t count>
-struct Codebook {
-    static constexpr int bits = length == 8 ? 2 : 3;  // of a level's number
-    static constexpr int pairs = 16 / length;         // of points in 32 elements
-
-    const std::array<std::array<int8_t, length>, count>& points;
-    const std::array<uint16_t, count>& numbers_of_levels;
-    const gguf::Levels& levels;
-
-    // Levels by their numbers and a bit above, which negates; as biased() makes them, repeated.
-    constexpr std::array<uint8_t, 64> signed_levels() const {
-        std::array<uint8_t, 64> all = {};
-        for (size_t i = 0; i < all.size(); ++i) {
-            const int level = levels[i % (1 << bits)];
-            all[i] = uint8_t(signed_bias + (i >> bits & 1 ? -level : level));
-        }
-        return all;
-    }
-};
-
-constexpr Codebook iq2_xxs_book{gguf::iq2xxs_grid, gguf::iq2xxs_grid_codes, gguf::iq2_levels};
-constexpr Codebook iq2_xs_book{gguf::iq2xs_grid, gguf::iq2xs_grid_codes, gguf::iq2_levels};
-constexpr Codebook iq2_s_book{gguf::iq2s_grid, gguf::iq2s_grid_codes, gguf::iq2_levels};
-constexpr Codebook iq3_xxs_book{gguf::iq3xxs_grid, gguf::iq3xxs_grid_codes, gguf::iq3xxs_levels};
-constexpr Codebook iq3_s_book{gguf::iq3s_grid, gguf::iq3s_grid_codes, gguf::iq3s_levels};
-
-// The numbers of two points: in the halves of lanes where both are looked up together.
-#if defined(__AVX512VBMI__)
-using Two = I;
-inline Two merge(Two a, Two b) { return bit_or(a, b); }
-#else
-struct Two {
-    I first, second;
-};
-inline Two merge(Two a, Two b) { return {bit_or(a.first, b.first), bit_or(a.second, b.second)}; }
-#endif
-
-// Two neighbours of a lane's fields of up to 8 bits, from bit `to` on, which is 0 or 8.
-template <int bits, int to = 0>
-[[gnu::always_inline]] inline Two two_fields(I lane, int shift) {
-#if defined(__AVX512VBMI__)
-    const I in_both = splat(in_both_halves(((1 << bits) - 1) << to));
-    return bit_and(pick_bits<0, bits, bits>(lane, shift), in_both);
-#else
-    auto moved = [&](int from) {
-        const I bits_of = field(lane, from, bits);
-        return to == 0 ? bits_of : shift_left(bits_of, to);
-    };
-    return {moved(shift), moved(shift + bits)};
-#endif
-}
-// Of the halves of a lane, so many bits.
-template <int bits>
-[[gnu::always_inline]] inline Two two_halves(I lane) {
-#if defined(__AVX512VBMI__)
-    return bit_and(lane, splat(in_both_halves((1 << bits) - 1)));
-#else
-    return {field(lane, 0, bits), field(lane, 16, bits)};
-#endif
-}
-
-// The codes of 32 elements. pair(k): the numbers of two points; a lane's bits of `signs`: which of
-// its elements are negative.
-//
-// Where registers are looked up like tables, one lookup finds the numbers of levels of a pair and
-// another their bytes; elsewhere the points are gathered from memory.
-template <const auto& book, typename Pair>
-[[gnu::always_inline]] inline Quads signed_points(Pair pair, I signs) {
-    constexpr int pairs = book.pairs, quads = 8 / pairs;  // of a pair
-    Quads codes;
-#if defined(__AVX512VBMI__)
-    alignas(64) static constexpr auto table = book.signed_levels();
-    constexpr int bits = book.bits, most = (1 << bits) - 1;
-#pragma GCC unroll 4
-    for (int k = 0; k < pairs; ++k) {
-        const I levels =
-            lookup_halves<0, book.points.size()>(book.numbers_of_levels.data(), pair(k));
-#pragma GCC unroll 4
-        for (int i = 0; i < quads; ++i) {
-            const int v = quads * k + i;
-            const I index = select_bits(splat_bytes(most),
-                                        pick_bits<bits, 2 * bits, 3 * bits>(levels, 32 / quads * i),
-                                        pick_bits<1, 2, 3>(signs, 4 * v - bits));
-            codes.quads[v] = lookup64(load(table.data()), index);
-        }
-    }
-#else
-    for (int k = 0; k < pairs; ++k) {
-        const Two numbers = pair(k);
-        const I both[] = {numbers.first, numbers.second};
-        for (int i = 0; i < 2; ++i)
-            if constexpr (quads == 4)
-                gather_pairs(book.points.data(), both[i], codes.quads + 4 * k + 2 * i);
-            else
-                codes.quads[2 * k + i] = gather(book.points.data(), both[i]);
-    }
-    // Byte k of a lane has the signs of quads 2k and 2k + 1.
-    for (int v = 0; v < 8; ++v)
-        codes.quads[v] =
-            biased(negate_where(codes.quads[v], repeat_byte(signs, v / 2), quad_bits(v)));
-#endif
-    return codes;
-}
-
-// Seven signs in each byte become eight, whose number is even.
-[[gnu::always_inline]] inline I even_signs(I seven) {
-    alignas(16) static constexpr int8_t odd[16] = {0,    -128, -128, 0,    -128, 0,    0,    -128,
-                                                   -128, 0,    0,    -128, 0,    -128, -128, 0};
-    const I halves = bit_and(bit_xor(seven, shift_right(seven, 4)), splat_bytes(15));
-    return bit_or(seven, lookup(table16(odd), halves));
-}
-
-// Four runs of seven bits, each in a byte.
-[[gnu::always_inline]] inline I spread_sevens(I bits) {
-    I bytes = field(bits, 0, 7);
-    for (int k = 1; k < 4; ++k) bytes = bit_or(bytes, shift_left(field(bits, 7 * k, 7), 8 * k));
-    return bytes;
-}
 
 // d (1/2 + n) factor
 [[gnu::always_inline]] inline F scale_of(F d, I n, float factor) {
@@ -151,9 +25,8 @@ struct IQ2_XXS {
     explicit IQ2_XXS(const uint8_t* at) : p(at), d(load_f16(p)) {}
     [[gnu::always_inline]] I rest(int g) const { return dword(p + 2 * lanes, 2 * g + 1); }
     [[gnu::always_inline]] Quads codes(int g) const {
-        const I index = dword(p + 2 * lanes, 2 * g);
-        auto pair = [&](int k) { return two_fields<8>(index, 16 * k); };
-        return signed_points<iq2_xxs_book>(pair, even_signs(spread_sevens(rest(g))));
+        auto four = [&](int) { return Numbers<0>{dword(p + 2 * lanes, 2 * g)}; };
+        return signed_points<iq2_xxs_book>(four, even_signs(rest(g)));
     }
     [[gnu::always_inline]] Scales scales(int g) const {
         return {scale_of(d, shift_right(rest(g), 28), 0.25f)};
@@ -178,13 +51,9 @@ struct IQ2_XS {
 
     explicit IQ2_XS(const uint8_t* at) : p(at), d(load_f16(p)) {}
     [[gnu::always_inline]] Quads codes(int g) const {
-        auto both = [&](int k) { return dword(p + 2 * lanes, 2 * g + k); };
-        auto pair = [&](int k) { return two_halves<9>(both(k)); };
-        auto sevens = [&](int k) {
-            return bit_or(field(both(k), 9, 7), shift_left(field(both(k), 25, 7), 8));
-        };
-        const I signs = even_signs(bit_or(sevens(0), shift_left(sevens(1), 16)));
-        return signed_points<iq2_xs_book>(pair, signs);
+        const SignedNumbers numbers{dword(p + 2 * lanes, 2 * g), dword(p + 2 * lanes, 2 * g + 1)};
+        auto four = [&](int) { return numbers; };
+        return signed_points<iq2_xs_book>(four, even_signs(numbers));
     }
     [[gnu::always_inline]] Scales scales(int g) const { return scales_of_16(p + 66 * lanes, d, g); }
 };
@@ -199,11 +68,11 @@ struct IQ2_S {
 
     explicit IQ2_S(const uint8_t* at) : p(at), d(load_f16(p)) {}
     [[gnu::always_inline]] Quads codes(int g) const {
-        const I low = dword(p + 2 * lanes, g), high = dword(p + 66 * lanes, g / 4);
-        auto pair = [&](int k) {
-            return merge(two_fields<8>(low, 16 * k), two_fields<2, 8>(high, 8 * (g % 4) + 4 * k));
+        auto four = [&](int) {
+            const I above = dword(p + 66 * lanes, g / 4);
+            return Numbers<2>{dword(p + 2 * lanes, g), above, 8 * (g % 4)};
         };
-        return signed_points<iq2_s_book>(pair, dword(p + 34 * lanes, g));
+        return signed_points<iq2_s_book>(four, dword(p + 34 * lanes, g));
     }
     [[gnu::always_inline]] Scales scales(int g) const { return scales_of_16(p + 74 * lanes, d, g); }
 };
@@ -219,10 +88,8 @@ struct IQ3_XXS {
     explicit IQ3_XXS(const uint8_t* at) : p(at), d(load_f16(p)) {}
     [[gnu::always_inline]] I rest(int g) const { return dword(p + 66 * lanes, g); }
     [[gnu::always_inline]] Quads codes(int g) const {
-        auto pair = [&](int k) {
-            return two_fields<8>(dword(p + 2 * lanes, 2 * g + k / 2), 16 * (k % 2));
-        };
-        return signed_points<iq3_xxs_book>(pair, even_signs(spread_sevens(rest(g))));
+        auto four = [&](int i) { return Numbers<0>{dword(p + 2 * lanes, 2 * g + i)}; };
+        return signed_points<iq3_xxs_book>(four, even_signs(rest(g)));
     }
     [[gnu::always_inline]] Scales scales(int g) const {
         return {scale_of(d, shift_right(rest(g), 28), 0.5f)};
@@ -240,32 +107,21 @@ struct IQ3_S {
 
     explicit IQ3_S(const uint8_t* at) : p(at), d(load_f16(p)), packed(dword(p + 106 * lanes, 0)) {}
     [[gnu::always_inline]] Quads codes(int g) const {
-        const I high = dword(p + 66 * lanes, g / 4);
-        auto pair = [&](int k) {
-            const I low = dword(p + 2 * lanes, 2 * g + k / 2);
-            return merge(two_fields<8>(low, 16 * (k % 2)),
-                         two_fields<1, 8>(high, 8 * (g % 4) + 2 * k));
+        auto four = [&](int i) {
+            const I above = dword(p + 66 * lanes, g / 4);
+            return Numbers<1>{dword(p + 2 * lanes, 2 * g + i), above, 8 * (g % 4) + 4 * i};
         };
-        return signed_points<iq3_s_book>(pair, dword(p + 74 * lanes, g));
+        return signed_points<iq3_s_book>(four, dword(p + 74 * lanes, g));
     }
     [[gnu::always_inline]] Scales scales(int g) const {
         return {scale_of(d, field(packed, 4 * g, 4), 2)};
     }
 };
 
-// Of IQ1_*: points of -1, 0 and 1, moved up or down by 1/8. Codes are eight times that, plus 9.
 struct Shifted {
-    static constexpr int zero = 9, levels = 19;
+    static constexpr int zero = shifted_zero, levels = shifted_levels;
     static constexpr bool is_signed = false, by_quads = false;
 
-    // `up`: 2 where a point is moved up, 0 where down.
-    [[gnu::always_inline]] static void load(I index, I up, I* quads) {
-        alignas(16) static constexpr int8_t levels[16] = {8, 16, 0, 0};
-        gather_pairs(&gguf::iq1s_grid, index, quads);
-        for (int i = 0; i < 2; ++i)
-            quads[i] = bit_or(lookup(table16(levels), bit_and(quads[i], splat_bytes(3))),
-                              repeat_byte(up, 0));
-    }
     // An eighth of d (2n + 1).
     [[gnu::always_inline]] static F scale(F d, I n) { return scale_of(d, n, 0.25f); }
 };
@@ -280,13 +136,8 @@ struct IQ1_S : Shifted {
     explicit IQ1_S(const uint8_t* at) : p(at), d(load_f16(p)) {}
     [[gnu::always_inline]] I rest(int g) const { return load_u16(p + 34 * lanes + 2 * lanes * g); }
     [[gnu::always_inline]] Quads codes(int g) const {
-        const I low = dword(p + 2 * lanes, g), high = rest(g);
-        const I up = shift_left(bit_xor(field(high, 15, 1), splat(1)), 1);
-        Quads codes;
-        for (int k = 0; k < 4; ++k)
-            load(bit_or(field(low, 8 * k, 8), shift_left(field(high, 3 * k, 3), 8)), up,
-                 codes.quads + 2 * k);
-        return codes;
+        const I above = rest(g);
+        return shifted_points<0>(Numbers<3>{dword(p + 2 * lanes, g), above}, above, 15);
     }
     [[gnu::always_inline]] Scales scales(int g) const { return {scale(d, field(rest(g), 12, 3))}; }
 };
@@ -308,15 +159,9 @@ struct IQ1_M : Shifted {
         d = float_of_half(half);
     }
     [[gnu::always_inline]] Quads codes(int g) const {
-        const I low = dword(p, g), rest = dword(p + 32 * lanes, g / 2);
-        Quads codes;
-        for (int k = 0; k < 4; ++k) {
-            const int at = 16 * (g % 2) + 4 * k;
-            const I up = shift_left(bit_xor(field(rest, at + 3, 1), splat(1)), 1);
-            load(bit_or(field(low, 8 * k, 8), shift_left(field(rest, at, 3), 8)), up,
-                 codes.quads + 2 * k);
-        }
-        return codes;
+        const I rest = dword(p + 32 * lanes, g / 2);
+        const int from = 16 * (g % 2);
+        return shifted_points<4>(Numbers<3, 4>{dword(p, g), rest, from}, rest, from + 3);
     }
     [[gnu::always_inline]] Scales scales(int g) const {
         Scale16 s;

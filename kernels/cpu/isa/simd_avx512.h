@@ -71,18 +71,26 @@ inline void gather_pairs(const void* table, I index, I* halves) {
     halves[1] = _mm512_permutex2var_epi32(a, _mm512_add_epi32(even, _mm512_set1_epi32(1)), b);
 }
 #if defined(__AVX512VBMI__)
-// 2 bytes of a table, for each half of a lane those with its number: of entries [first, first +
-// count), of which two registers hold 64.
+// Bytes of a table of up to 2048, for each byte those with its number: its bits in `low`, and those
+// above in the lowest of `high`. Of entries [first, first + count), of which two registers hold
+// 128.
 template <int first, int count>
-[[gnu::always_inline]] inline I lookup_halves(const uint16_t* table, I index) {
-    if constexpr (count == 64) {
-        return _mm512_permutex2var_epi16(_mm512_loadu_si512(table + first), index,
-                                         _mm512_loadu_si512(table + first + 32));
+[[gnu::always_inline]] inline I lookup_bytes(const uint8_t* table, I low, I high) {
+    constexpr int half = count / 2;
+    if constexpr (count == 128) {
+        return _mm512_permutex2var_epi8(_mm512_loadu_si512(table + first), low,
+                                        _mm512_loadu_si512(table + first + half));
     } else {
-        const __mmask32 later = _mm512_test_epi16_mask(index, _mm512_set1_epi16(count / 2));
-        return _mm512_mask_blend_epi16(later, lookup_halves<first, count / 2>(table, index),
-                                       lookup_halves<first + count / 2, count / 2>(table, index));
+        const __mmask64 later = half == 128
+                                    ? _mm512_movepi8_mask(low)
+                                    : _mm512_test_epi8_mask(high, _mm512_set1_epi8(half / 256));
+        return _mm512_mask_blend_epi8(later, lookup_bytes<first, half>(table, low, high),
+                                      lookup_bytes<first + half, half>(table, low, high));
     }
+}
+// Bytes, of which those in a and b are unsigned.
+inline I select_less_bytes(I a, I b, I yes, I no) {
+    return _mm512_mask_blend_epi8(_mm512_cmplt_epu8_mask(a, b), no, yes);
 }
 // Of every lane, eight bits for each byte: from bit `from` on, and so many bits later. The bits of
 // two lanes follow each other in a circle.
