@@ -9,9 +9,9 @@ namespace tandem::kernels::cpu::TANDEM_ISA {
 
 namespace {
 
-// d (1/2 + n) factor
-[[gnu::always_inline]] inline F scale_of(F d, I n, float factor) {
-    return mul(mul(d, add(to_float(n), splat(0.5f))), splat(factor));
+// d (n + 1/2)
+[[gnu::always_inline]] inline F scale_of(F d, I n) {
+    return fma(to_float(n), d, mul(d, splat(0.5f)));
 }
 
 struct IQ2_XXS {
@@ -22,22 +22,22 @@ struct IQ2_XXS {
     const uint8_t* p;
     F d;
 
-    explicit IQ2_XXS(const uint8_t* at) : p(at), d(load_f16(p)) {}
+    explicit IQ2_XXS(const uint8_t* at) : p(at), d(mul(load_f16(p), splat(0.25f))) {}
     [[gnu::always_inline]] I rest(int g) const { return dword(p + 2 * lanes, 2 * g + 1); }
     [[gnu::always_inline]] Quads codes(int g) const {
         auto four = [&](int) { return Numbers<0>{dword(p + 2 * lanes, 2 * g)}; };
         return signed_points<iq2_xxs_book>(four, even_signs(rest(g)));
     }
     [[gnu::always_inline]] Scales scales(int g) const {
-        return {scale_of(d, shift_right(rest(g), 28), 0.25f)};
+        return {scale_of(d, shift_right(rest(g), 28))};
     }
 };
 
 // The scales of 16 elements each, 4 bits.
 [[gnu::always_inline]] inline Scale16 scales_of_16(const uint8_t* p, F d, int g) {
+    const I both = shift_right(dword(p, g / 4), 8 * (g % 4));
     Scale16 s;
-    for (int h = 0; h < 2; ++h)
-        s.scales[h] = scale_of(d, field(dword(p, g / 4), 8 * (g % 4) + 4 * h, 4), 0.25f);
+    for (int h = 0; h < 2; ++h) s.scales[h] = scale_of(d, field(both, 4 * h, 4));
     return s;
 }
 
@@ -49,7 +49,7 @@ struct IQ2_XS {
     const uint8_t* p;
     F d;
 
-    explicit IQ2_XS(const uint8_t* at) : p(at), d(load_f16(p)) {}
+    explicit IQ2_XS(const uint8_t* at) : p(at), d(mul(load_f16(p), splat(0.25f))) {}
     [[gnu::always_inline]] Quads codes(int g) const {
         const SignedNumbers numbers{dword(p + 2 * lanes, 2 * g), dword(p + 2 * lanes, 2 * g + 1)};
         auto four = [&](int) { return numbers; };
@@ -66,7 +66,7 @@ struct IQ2_S {
     const uint8_t* p;
     F d;
 
-    explicit IQ2_S(const uint8_t* at) : p(at), d(load_f16(p)) {}
+    explicit IQ2_S(const uint8_t* at) : p(at), d(mul(load_f16(p), splat(0.25f))) {}
     [[gnu::always_inline]] Quads codes(int g) const {
         auto four = [&](int) {
             const I above = dword(p + 66 * lanes, g / 4);
@@ -85,19 +85,22 @@ struct IQ3_XXS {
     const uint8_t* p;
     F d;
 
-    explicit IQ3_XXS(const uint8_t* at) : p(at), d(load_f16(p)) {}
+    explicit IQ3_XXS(const uint8_t* at) : p(at), d(mul(load_f16(p), splat(0.5f))) {}
     [[gnu::always_inline]] I rest(int g) const { return dword(p + 66 * lanes, g); }
     [[gnu::always_inline]] Quads codes(int g) const {
         auto four = [&](int i) { return Numbers<0>{dword(p + 2 * lanes, 2 * g + i)}; };
         return signed_points<iq3_xxs_book>(four, even_signs(rest(g)));
     }
     [[gnu::always_inline]] Scales scales(int g) const {
-        return {scale_of(d, shift_right(rest(g), 28), 0.5f)};
+        return {scale_of(d, shift_right(rest(g), 28))};
     }
 };
 
+// Of 2n + 1.
+[[gnu::always_inline]] inline I odd(I n) { return bit_or(shift_left(n, 1), splat(1)); }
+
 struct IQ3_S {
-    using Scales = Scale;
+    using Scales = WholeScales<false, false>;
     static constexpr int block = 256, bytes = 110, zero = 0, levels = 16;
     static constexpr bool is_signed = true, by_quads = false;
     // d, index[64], ninth bits of index [64], signs[32], scales 4 bits [8]
@@ -114,36 +117,39 @@ struct IQ3_S {
         return signed_points<iq3_s_book>(four, dword(p + 74 * lanes, g));
     }
     [[gnu::always_inline]] Scales scales(int g) const {
-        return {scale_of(d, field(packed, 4 * g, 4), 2)};
+        Scales s{d};
+        s.scales[0] = s.pair = odd(field(packed, 4 * g, 4));
+        return s;
     }
 };
 
 struct Shifted {
     static constexpr int zero = shifted_zero, levels = shifted_levels;
     static constexpr bool is_signed = false, by_quads = false;
-
-    // An eighth of d (2n + 1).
-    [[gnu::always_inline]] static F scale(F d, I n) { return scale_of(d, n, 0.25f); }
 };
 
 struct IQ1_S : Shifted {
-    using Scales = Scale;
+    using Scales = WholeScales<false, false>;
     static constexpr int block = 256, bytes = 50;
     // d, index[32], u16[8] with 4 x 3 high bits of index, 3 bits of scale and whether it is down
     const uint8_t* p;
     F d;
 
-    explicit IQ1_S(const uint8_t* at) : p(at), d(load_f16(p)) {}
+    explicit IQ1_S(const uint8_t* at) : p(at), d(mul(load_f16(p), splat(0.125f))) {}
     [[gnu::always_inline]] I rest(int g) const { return load_u16(p + 34 * lanes + 2 * lanes * g); }
     [[gnu::always_inline]] Quads codes(int g) const {
         const I above = rest(g);
         return shifted_points<0>(Numbers<3>{dword(p + 2 * lanes, g), above}, above, 15);
     }
-    [[gnu::always_inline]] Scales scales(int g) const { return {scale(d, field(rest(g), 12, 3))}; }
+    [[gnu::always_inline]] Scales scales(int g) const {
+        Scales s{d};
+        s.scales[0] = s.pair = odd(field(rest(g), 12, 3));
+        return s;
+    }
 };
 
 struct IQ1_M : Shifted {
-    using Scales = Scale16;
+    using Scales = WholeScales<true, false>;
     static constexpr int block = 256, bytes = 56;
     // index[32], 4 bits [32] with 3 high bits of index and whether it is down, u16[4] with 4 x 3
     // bits of scale, and 4 bits of d
@@ -156,7 +162,7 @@ struct IQ1_M : Shifted {
             const I pair = dword(p + 48 * lanes, i / 2);
             half = bit_or(half, shift_left(field(pair, 16 * (i % 2) + 12, 4), 4 * i));
         }
-        d = float_of_half(half);
+        d = mul(float_of_half(half), splat(0.125f));
     }
     [[gnu::always_inline]] Quads codes(int g) const {
         const I rest = dword(p + 32 * lanes, g / 2);
@@ -164,12 +170,10 @@ struct IQ1_M : Shifted {
         return shifted_points<4>(Numbers<3, 4>{dword(p, g), rest, from}, rest, from + 3);
     }
     [[gnu::always_inline]] Scales scales(int g) const {
-        Scale16 s;
-        for (int h = 0; h < 2; ++h) {
-            const int j = 2 * g + h;
-            const I pair = dword(p + 48 * lanes, j / 8);
-            s.scales[h] = scale(d, field(pair, 16 * (j / 4 % 2) + 3 * (j % 4), 3));
-        }
+        Scales s{d};
+        const I four = shift_right(dword(p + 48 * lanes, g / 4), 16 * (g / 2 % 2) + 6 * (g % 2));
+        for (int h = 0; h < 2; ++h) s.scales[h] = odd(field(four, 3 * h, 3));
+        s.pair = pair_of(s.scales[0], s.scales[1]);
         return s;
     }
 };

@@ -37,14 +37,16 @@ template <int bits, int apart>
 template <const auto& book, typename Four>
 [[gnu::always_inline]] inline Quads signed_points(Four four, I signs) {
     Quads codes;
-    for (int i = 0; i < book.fours; ++i)
+    for (int i = 0; i < book.fours; ++i) {
+        const auto numbers = four(i);
         for (int k = 0; k < 4; ++k) {
-            const I point = number(four(i), k);
+            const I point = number(numbers, k);
             if constexpr (book.quads == 8)
                 gather_pairs(book.points.data(), point, codes.quads + 2 * k);
             else
                 codes.quads[4 * i + k] = gather(book.points.data(), point);
         }
+    }
     // Byte k of a lane has the signs of quads 2k and 2k + 1.
     for (int v = 0; v < 8; ++v)
         codes.quads[v] =

@@ -56,7 +56,7 @@ template <size_t count>
     return select_less_bytes(bit_and(low, place), find(of.step), find(of.before), find(of.after));
 }
 
-// The numbers of levels of four points' quads: `bits` of each element, with others above.
+// The numbers of levels of four points' quads: `bits` of each element, among others.
 template <int bits>
 struct LevelNumbers {
     I parts[2];
@@ -76,9 +76,11 @@ struct LevelNumbers {
             parts[1] = select_bits(lower, shift_right(first, 8), second);
         }
     }
-    [[gnu::always_inline]] I operator()(int v) const {
-        if constexpr (bits == 2) return pick_bits<2, 4, 6>(parts[v % 2], 8 * (v / 2));
-        return pick_bits<3, 8, 11>(parts[v % 2], 16 * (v / 2));
+    // Of quad v, from bit `to` of each byte on.
+    template <int to>
+    [[gnu::always_inline]] I at(int v) const {
+        if constexpr (bits == 2) return pick_bits<2, 4, 6>(parts[v % 2], 8 * (v / 2) - to);
+        return pick_bits<3, 8, 11>(parts[v % 2], 16 * (v / 2) - to);
     }
 };
 
@@ -104,8 +106,8 @@ template <const auto& book, typename Four>
 #pragma GCC unroll 8
         for (int v = book.quads * i; v < book.quads * (i + 1); ++v) {
             const I negative = pick_bits<1, 2, 3>(signs, 4 * v - bits);
-            const I index =
-                select_bits(splat_bytes((1 << bits) - 1), levels(v % book.quads), negative);
+            const I index = select_bits(splat_bytes((1 << bits) - 1),
+                                        levels.template at<0>(v % book.quads), negative);
             codes.quads[v] = lookup64(load(table.data()), index);
         }
     }
@@ -114,18 +116,15 @@ template <const auto& book, typename Four>
 
 template <int apart, typename Four>
 [[gnu::always_inline]] inline Quads shifted_points(const Four& numbers, I down, int from) {
-    alignas(64) static constexpr auto table = [] {
-        std::array<uint8_t, 64> all = {};
-        for (size_t i = 0; i < all.size(); ++i) all[i] = uint8_t(8 * (i & 3) + (i & 4 ? 0 : 2));
-        return all;
-    }();
+    // Eight times the numbers of levels, and 2 where a point is moved up.
     const LevelNumbers<2> levels(gguf::iq1s_grid_halves, numbers);
+    const I two = splat_bytes(2);
     Quads codes;
 #pragma GCC unroll 8
     for (int v = 0; v < 8; ++v) {
-        const I is_down = pick_bits<0, 0, 0>(down, from + v / 2 * apart - 2);
-        codes.quads[v] =
-            lookup64(load(table.data()), select_bits(splat_bytes(3), levels(v), is_down));
+        const I is_down = pick_bits<0, 0, 0>(down, from + v / 2 * apart - 1);
+        const I up = bit_xor(bit_and(is_down, two), two);
+        codes.quads[v] = select_bits(splat_bytes(3 << 3), levels.at<3>(v), up);
     }
     return codes;
 }
