@@ -43,11 +43,12 @@ constexpr Field q4_k[] = {{2, 2}, {2, 2}, {12, 4}, {128, 4}};          // d, dmi
 constexpr Field q5_k[] = {{2, 2}, {2, 2}, {12, 4}, {160, 4}};          // likewise
 constexpr auto q6_k = then_8_times({{2, 2}}, {2, 2}, {24, 4});         // d; scales, codes
 constexpr Field iq4_xs[] = {{2, 2}, {2, 2}, {4, 4}, {128, 4}};         // d, scales high, low, codes
-constexpr Field iq2_xxs[] = {{2, 2}, {64, 4}};         // d, indices with signs and scales
-constexpr Field iq2_xs[] = {{2, 2}, {64, 4}, {8, 4}};  // d, indices and signs, scales
-constexpr Field iq2_s[] = {{2, 2}, {32, 4}, {32, 4}, {8, 4}, {8, 4}};  // ..., high bits, scales
-constexpr Field iq3_xxs[] = {{2, 2}, {64, 4}, {32, 4}};                // ..., signs and scales
-constexpr Field iq3_s[] = {{2, 2}, {64, 4}, {8, 4}, {32, 4}, {4, 4}};  // ..., signs, scales
+constexpr Field iq2_xxs[] = {{2, 2}, {64, 4}};  // d, indices with signs and scales
+// These are regrouped, too.
+constexpr Field iq2_xs[] = {{2, 2}, {72, 4}};          // d; scales, indices and signs
+constexpr Field iq2_s[] = {{2, 2}, {80, 4}};           // d; high bits, scales, indices and signs
+constexpr Field iq3_xxs[] = {{2, 2}, {96, 4}};         // d; indices, signs and scales
+constexpr Field iq3_s[] = {{2, 2}, {108, 4}};          // d; high bits, scales, indices and signs
 constexpr Field iq1_s[] = {{2, 2}, {32, 4}, {16, 2}};  // d, indices, high bits and scales
 constexpr Field iq1_m[] = {{32, 4}, {16, 4}, {8, 4}};  // indices, high bits, scales and d
 

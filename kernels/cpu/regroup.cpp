@@ -31,27 +31,40 @@ struct Plane {
 
 struct Layout {
     std::span<const Part> front;
-    std::span<const Plane> planes;
-    Part scales = {};  // of the first 32 elements; those of others follow
+    std::span<const Part> parts;  // of the first 32 elements; those of others follow
+    std::span<const Plane> planes = {};
 };
 
 Layout layout(DType dtype) {
     static constexpr Part q2_k[] = {{80, 4}}, q3_k[] = {{96, 12}, {108, 2}};
     static constexpr Part q4_k[] = {{0, 16}}, q6_k[] = {{208, 2}};
+    static constexpr Part q2_k_scales[] = {{0, 2}}, q6_k_scales[] = {{192, 2}};
     static constexpr Plane q2_k_codes[] = {{16, 2}}, q3_k_codes[] = {{0, 1}, {32, 2}};
     static constexpr Plane q4_k_codes[] = {{16, 4}}, q5_k_codes[] = {{16, 1}, {48, 4}};
     static constexpr Plane q6_k_codes[] = {{128, 2}, {0, 4, true}};
+    static constexpr Part iq2_xs[] = {{0, 2}, {66, 8}}, iq2_xs_parts[] = {{2, 8}};
+    static constexpr Part iq2_s[] = {{0, 2}, {66, 16}}, iq2_s_parts[] = {{2, 4}, {34, 4}};
+    static constexpr Part iq3_xxs[] = {{0, 2}}, iq3_xxs_parts[] = {{2, 8}, {66, 4}};
+    static constexpr Part iq3_s[] = {{0, 2}, {66, 8}, {106, 4}}, iq3_s_parts[] = {{2, 8}, {74, 4}};
     switch (dtype) {
         case DType::Q2_K:
-            return {q2_k, q2_k_codes, {0, 2}};
+            return {q2_k, q2_k_scales, q2_k_codes};
         case DType::Q3_K:
-            return {q3_k, q3_k_codes};
+            return {q3_k, {}, q3_k_codes};
         case DType::Q4_K:
-            return {q4_k, q4_k_codes};
+            return {q4_k, {}, q4_k_codes};
         case DType::Q5_K:
-            return {q4_k, q5_k_codes};
+            return {q4_k, {}, q5_k_codes};
         case DType::Q6_K:
-            return {q6_k, q6_k_codes, {192, 2}};
+            return {q6_k, q6_k_scales, q6_k_codes};
+        case DType::IQ2_XS:
+            return {iq2_xs, iq2_xs_parts};
+        case DType::IQ2_S:
+            return {iq2_s, iq2_s_parts};
+        case DType::IQ3_XXS:
+            return {iq3_xxs, iq3_xxs_parts};
+        case DType::IQ3_S:
+            return {iq3_s, iq3_s_parts};
         default:
             return {};
     }
@@ -94,7 +107,7 @@ void with_bits(int bits, Visit visit) {
 // codes of those.
 template <typename Bytes, typename Codes>
 void each_part(DType dtype, Bytes bytes, Codes codes) {
-    const auto [front, planes, scales] = layout(dtype);
+    const auto [front, parts, planes] = layout(dtype);
     int at = 0;
     auto copy = [&](int from, int count) {
         bytes(from, at, size_t(count));
@@ -102,7 +115,7 @@ void each_part(DType dtype, Bytes bytes, Codes codes) {
     };
     for (const Part& part : front) copy(part.from, part.bytes);
     for (int group = 0; group < 8; ++group) {
-        copy(scales.from + group * scales.bytes, scales.bytes);
+        for (const Part& part : parts) copy(part.from + group * part.bytes, part.bytes);
         for (const Plane& plane : planes) {
             with_bits(plane.bits, [&]<int bits>() {
                 codes.template operator()<bits>(plane.byte(group), plane.shift(group), at);
@@ -114,7 +127,7 @@ void each_part(DType dtype, Bytes bytes, Codes codes) {
 
 }  // namespace
 
-bool is_regrouped(DType dtype) { return !layout(dtype).planes.empty(); }
+bool is_regrouped(DType dtype) { return !layout(dtype).front.empty(); }
 
 void regroup(DType dtype, const std::byte* block, std::byte* to) {
     const auto* of_file = reinterpret_cast<const uint8_t*>(block);

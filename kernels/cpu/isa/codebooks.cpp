@@ -33,9 +33,9 @@ struct IQ2_XXS {
     }
 };
 
-// The scales of 16 elements each, 4 bits.
-[[gnu::always_inline]] inline Scale16 scales_of_16(const uint8_t* p, F d, int g) {
-    const I both = shift_right(dword(p, g / 4), 8 * (g % 4));
+// Of 16 elements each, in 8 bits from `shift` on.
+[[gnu::always_inline]] inline Scale16 scales_of_16(I packed, int shift, F d) {
+    const I both = shift_right(packed, shift);
     Scale16 s;
     for (int h = 0; h < 2; ++h) s.scales[h] = scale_of(d, field(both, 4 * h, 4));
     return s;
@@ -45,50 +45,62 @@ struct IQ2_XS {
     using Scales = Scale16;
     static constexpr int block = 256, bytes = 74, zero = 0, levels = 44;
     static constexpr bool is_signed = true, by_quads = false;
-    // d, u16[32] with 9 bits of index and 7 signs, scales 4 bits [16]
+    // d, scales 4 bits [16], u16[32] with 9 bits of index and 7 signs
     const uint8_t* p;
     F d;
+    I packed[2];  // scales
 
-    explicit IQ2_XS(const uint8_t* at) : p(at), d(mul(load_f16(p), splat(0.25f))) {}
+    explicit IQ2_XS(const uint8_t* at) : p(at), d(mul(load_f16(p), splat(0.25f))) {
+        for (int i = 0; i < 2; ++i) packed[i] = dword(p + 2 * lanes, i);
+    }
     [[gnu::always_inline]] Quads codes(int g) const {
-        const SignedNumbers numbers{dword(p + 2 * lanes, 2 * g), dword(p + 2 * lanes, 2 * g + 1)};
+        const uint8_t* const q = p + (10 + 8 * g) * lanes;
+        const SignedNumbers numbers{dword(q, 0), dword(q, 1)};
         auto four = [&](int) { return numbers; };
         return signed_points<iq2_xs_book>(four, even_signs(numbers));
     }
-    [[gnu::always_inline]] Scales scales(int g) const { return scales_of_16(p + 66 * lanes, d, g); }
+    [[gnu::always_inline]] Scales scales(int g) const {
+        return scales_of_16(packed[g / 4], 8 * (g % 4), d);
+    }
 };
 
 struct IQ2_S {
     using Scales = Scale16;
     static constexpr int block = 256, bytes = 82, zero = 0, levels = 44;
     static constexpr bool is_signed = true, by_quads = false;
-    // d, index[32], signs[32], 2 high bits of index [32], scales 4 bits [16]
+    // d, 2 high bits of index [32], scales 4 bits [16], 8 x {index[4], signs[4]}
     const uint8_t* p;
     F d;
+    I above[2], packed[2];  // high bits, scales
 
-    explicit IQ2_S(const uint8_t* at) : p(at), d(mul(load_f16(p), splat(0.25f))) {}
-    [[gnu::always_inline]] Quads codes(int g) const {
-        auto four = [&](int) {
-            const I above = dword(p + 66 * lanes, g / 4);
-            return Numbers<2>{dword(p + 2 * lanes, g), above, 8 * (g % 4)};
-        };
-        return signed_points<iq2_s_book>(four, dword(p + 34 * lanes, g));
+    explicit IQ2_S(const uint8_t* at) : p(at), d(mul(load_f16(p), splat(0.25f))) {
+        for (int i = 0; i < 2; ++i) {
+            above[i] = dword(p + 2 * lanes, i);
+            packed[i] = dword(p + 10 * lanes, i);
+        }
     }
-    [[gnu::always_inline]] Scales scales(int g) const { return scales_of_16(p + 74 * lanes, d, g); }
+    [[gnu::always_inline]] Quads codes(int g) const {
+        const uint8_t* const q = p + (18 + 8 * g) * lanes;
+        auto four = [&](int) { return Numbers<2>{dword(q, 0), above[g / 4], 8 * (g % 4)}; };
+        return signed_points<iq2_s_book>(four, dword(q, 1));
+    }
+    [[gnu::always_inline]] Scales scales(int g) const {
+        return scales_of_16(packed[g / 4], 8 * (g % 4), d);
+    }
 };
 
 struct IQ3_XXS {
     using Scales = Scale;
     static constexpr int block = 256, bytes = 98, zero = 0, levels = 63;
     static constexpr bool is_signed = true, by_quads = false;
-    // d, index[64], u32[8] with 4 x 7 signs and 4 bits of scale
+    // d, 8 x {index[8], 4 x 7 signs and 4 bits of scale}
     const uint8_t* p;
     F d;
 
     explicit IQ3_XXS(const uint8_t* at) : p(at), d(mul(load_f16(p), splat(0.5f))) {}
-    [[gnu::always_inline]] I rest(int g) const { return dword(p + 66 * lanes, g); }
+    [[gnu::always_inline]] I rest(int g) const { return dword(p + 2 * lanes, 3 * g + 2); }
     [[gnu::always_inline]] Quads codes(int g) const {
-        auto four = [&](int i) { return Numbers<0>{dword(p + 2 * lanes, 2 * g + i)}; };
+        auto four = [&](int i) { return Numbers<0>{dword(p + 2 * lanes, 3 * g + i)}; };
         return signed_points<iq3_xxs_book>(four, even_signs(rest(g)));
     }
     [[gnu::always_inline]] Scales scales(int g) const {
@@ -103,18 +115,20 @@ struct IQ3_S {
     using Scales = WholeScales<false, false>;
     static constexpr int block = 256, bytes = 110, zero = 0, levels = 16;
     static constexpr bool is_signed = true, by_quads = false;
-    // d, index[64], ninth bits of index [64], signs[32], scales 4 bits [8]
+    // d, ninth bits of index [64], scales 4 bits [8], 8 x {index[8], signs[4]}
     const uint8_t* p;
     F d;
-    I packed;  // scales
+    I above[2], packed;  // ninth bits, scales
 
-    explicit IQ3_S(const uint8_t* at) : p(at), d(load_f16(p)), packed(dword(p + 106 * lanes, 0)) {}
+    explicit IQ3_S(const uint8_t* at) : p(at), d(load_f16(p)), packed(dword(p + 10 * lanes, 0)) {
+        for (int i = 0; i < 2; ++i) above[i] = dword(p + 2 * lanes, i);
+    }
     [[gnu::always_inline]] Quads codes(int g) const {
+        const uint8_t* const q = p + (14 + 12 * g) * lanes;
         auto four = [&](int i) {
-            const I above = dword(p + 66 * lanes, g / 4);
-            return Numbers<1>{dword(p + 2 * lanes, 2 * g + i), above, 8 * (g % 4) + 4 * i};
+            return Numbers<1>{dword(q, i), above[g / 4], 8 * (g % 4) + 4 * i};
         };
-        return signed_points<iq3_s_book>(four, dword(p + 74 * lanes, g));
+        return signed_points<iq3_s_book>(four, dword(q, 2));
     }
     [[gnu::always_inline]] Scales scales(int g) const {
         Scales s{d};
