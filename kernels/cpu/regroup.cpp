@@ -95,6 +95,23 @@ void part_bits(const uint8_t* joined, int shift, uint8_t* of_file) {
             uint8_t(of_file[i] | (joined[i % bytes] >> bits * (i / bytes) & mask) << shift);
 }
 
+// Most parts are a register or less: a call would take longer than they do.
+void copy_part(uint8_t* to, const uint8_t* from, size_t count) {
+    switch (count) {
+        case 2:
+            std::memcpy(to, from, 2);
+            break;
+        case 4:
+            std::memcpy(to, from, 4);
+            break;
+        case 8:
+            std::memcpy(to, from, 8);
+            break;
+        default:
+            std::memcpy(to, from, count);
+    }
+}
+
 template <typename Visit>
 void with_bits(int bits, Visit visit) {
     if (bits == 1) visit.template operator()<1>();
@@ -133,8 +150,7 @@ void regroup(DType dtype, const std::byte* block, std::byte* to) {
     const auto* of_file = reinterpret_cast<const uint8_t*>(block);
     auto* ours = reinterpret_cast<uint8_t*>(to);
     each_part(
-        dtype,
-        [&](int from, int at, size_t count) { std::memcpy(ours + at, of_file + from, count); },
+        dtype, [&](int from, int at, size_t count) { copy_part(ours + at, of_file + from, count); },
         [&]<int bits>(int from, int shift, int at) {
             join_bits<bits>(of_file + from, shift, ours + at);
         });
@@ -145,8 +161,7 @@ void ungroup(DType dtype, const std::byte* regrouped, std::byte* block) {
     auto* of_file = reinterpret_cast<uint8_t*>(block);
     std::memset(of_file, 0, size_t(gguf::traits(dtype).block_bytes));
     each_part(
-        dtype,
-        [&](int from, int at, size_t count) { std::memcpy(of_file + from, ours + at, count); },
+        dtype, [&](int from, int at, size_t count) { copy_part(of_file + from, ours + at, count); },
         [&]<int bits>(int from, int shift, int at) {
             part_bits<bits>(ours + at, shift, of_file + from);
         });
