@@ -1,4 +1,6 @@
 // Tokens in the tiles that products with many tokens read.
+#include <array>
+
 #include "kernels/cpu/isa/kernels.h"
 #include "kernels/cpu/isa/lanes.h"
 #include "kernels/cpu/isa/q16_dots.h"
@@ -136,9 +138,15 @@ void place_by_32(const float* x, int64_t count, Q8Tile* tiles, int token) {
 
 void cross_codes(Q16Tile& tile, int token) {
     if constexpr (crosses) {
+        alignas(64) static constexpr auto crossed_words = [] {
+            std::array<int32_t, q16_pairs> masks = {};
+            for (int pair = 0; pair < crossed_pairs; ++pair) masks[size_t(pair)] = -1;
+            return masks;
+        }();
         auto products = [&](int n) {
             auto codes = [&](int block) {
-                return load(reinterpret_cast<const uint8_t*>(tile.codes[block][token]));
+                return bit_and(load(reinterpret_cast<const uint8_t*>(tile.codes[block][token])),
+                               load(reinterpret_cast<const uint8_t*>(crossed_words.data())));
             };
             return dot_neighbours(codes(n), codes(n + 1),
                                   [](I even, I odd) { return dot_pairs(splat(0), even, odd); });

@@ -5,6 +5,10 @@
 
 namespace tandem::kernels::cpu::TANDEM_ISA {
 
+// Of codes in a block, and of those the first ones that are multiplied as crossed.h says. The rest
+// leaves units that add less to do, of which those that multiply are some.
+inline constexpr int q16_pairs = 16, crossed_pairs = 12;
+
 // The scales of blocks, one in each lane, from the largest magnitude and the length of the block as
 // a vector: codes have 16 bits, and no product of two blocks, nor a part of its sum, is larger than
 // the product of the two lengths (Cauchy and Schwarz), which has 32. No number where the block has

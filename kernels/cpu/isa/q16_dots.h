@@ -26,7 +26,7 @@ struct Q16Dots {
     using Tile = Q16Tile;
     static constexpr int64_t columns = q16_columns, token_bytes = 2;
     static constexpr int64_t block = Type::block, bytes = Type::bytes;
-    static constexpr int some_tokens = 4, pairs = 16;  // of a block
+    static constexpr int some_tokens = 4, pairs = q16_pairs;
     static constexpr int64_t asks = tile_tokens / some_tokens * columns / 32;
     // Whether exponents of rows can be added to those of tokens: where they are not too small.
     static constexpr bool adds_exponents = [] {
@@ -103,7 +103,8 @@ struct Q16Dots {
                 const I odd = q16_code(number(2 * pair + 1), inverses[n]);
                 const I codes = pair_of(even, odd);
                 store(panel.codes + pair * 4 * lanes, codes);
-                if (crossed && pair % 2 == 1) sum = dot_pairs(sum, before, codes);
+                if (crossed && pair % 2 == 1 && pair % pairs < crossed_pairs)
+                    sum = dot_pairs(sum, before, codes);
                 before = codes;
             }
             if constexpr (crossed) store(panel.begins[n], minus(sum));
@@ -143,8 +144,10 @@ struct Q16Dots {
                     sums[g][t] = add(load(of_rows + g * sizeof(Panel)),
                                      splat(of_tokens[t * (q16_columns / 32)]));
                 });
-                multiply_crossed<pairs, sizeof(Panel)>(rows, tokens, sums, add_in_halves,
-                                                       dot_words);
+                multiply_crossed<crossed_pairs, sizeof(Panel)>(rows, tokens, sums, add_in_halves,
+                                                               dot_words);
+                multiply_words<pairs - crossed_pairs, sizeof(Panel)>(
+                    rows + crossed_pairs * 4 * lanes, tokens + crossed_pairs * 4, sums, dot_words);
             } else {
                 each_result<some_tokens>([&](int g, int t) { sums[g][t] = splat(0); });
                 multiply_words<pairs, sizeof(Panel)>(rows, tokens, sums, dot_words);
