@@ -137,6 +137,7 @@ struct IQ3_S {
     }
 };
 
+// What IQ1_* share.
 struct Shifted {
     static constexpr int zero = shifted_zero, levels = shifted_levels;
     static constexpr bool is_signed = false, by_quads = false;

@@ -1,5 +1,5 @@
 // Points of codebooks (gguf/quants/grids.h) by their numbers, for every row at once. Where
-// registers are looked up like tables, a point's levels are found there; elsewhere it is gathered
+// registers can be looked up like tables, levels are found there; elsewhere points are gathered
 // from memory.
 #pragma once
 
@@ -51,17 +51,14 @@ inline constexpr int shifted_zero = 9, shifted_levels = 19;
 
 // Each way of finding points has
 //
-//     even_signs(bits)           eight signs in each byte of a lane, of which an even number is
-//     set:
-//                                of four runs of seven bits, the lowest in a lane,
-//     even_signs(numbers)        or of signed numbers
-//     signed_points<book>(four, signs)
-//                                the codes of 32 elements. four(i): the i-th numbers of four
-//                                points; a lane's bits of `signs`: which of its elements are
-//                                negative
-//     shifted_points<apart>(numbers, down, from)
-//                                those of IQ1_*. Bit `from` of `down`, and of the next points one
-//                                each `apart` bits later: whether a point is moved down
+//   even_signs(bits)    eight signs, of which an even number is set, in each byte of a lane: of
+//                       four runs of seven bits, the first in the lowest, or of SignedNumbers
+//   signed_points<book>(four, signs)
+//                       the codes of 32 elements. four(i): the i-th numbers of four points; a
+//                       lane's bits of `signs`: which of its elements are negative
+//   shifted_points<apart>(numbers, down, from)
+//                       those of IQ1_*. Bit `from` of `down`, and of the next points one each
+//                       `apart` bits later: whether a point is moved down
 
 }  // namespace tandem::kernels::cpu::TANDEM_ISA
 

@@ -1,8 +1,6 @@
 // Points that are gathered from memory (points.h).
 #pragma once
 
-#include "kernels/cpu/isa/points.h"
-
 namespace tandem::kernels::cpu::TANDEM_ISA {
 
 // The number of point k.

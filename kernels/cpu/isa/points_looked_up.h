@@ -2,8 +2,6 @@
 // points, in which each element is the number of its level; and by that and a sign, its code.
 #pragma once
 
-#include "kernels/cpu/isa/points.h"
-
 namespace tandem::kernels::cpu::TANDEM_ISA {
 
 // Bytes of four numbers, and what is above them, with other bits above that.
