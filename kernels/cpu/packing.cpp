@@ -21,11 +21,11 @@ struct Field {
 
 // Those of a block, and then eight times two fields.
 template <size_t count>
-constexpr std::array<Field, count + 16> then_8_times(const Field (&front)[count], Field scales,
-                                                     Field codes) {
+constexpr std::array<Field, count + 16> then_8_times(const Field (&front)[count], Field first,
+                                                     Field second) {
     std::array<Field, count + 16> all = {};
     for (size_t i = 0; i < count; ++i) all[i] = front[i];
-    for (size_t i = 0; i < 16; ++i) all[count + i] = i % 2 == 0 ? scales : codes;
+    for (size_t i = 0; i < 16; ++i) all[count + i] = i % 2 == 0 ? first : second;
     return all;
 }
 
@@ -43,14 +43,14 @@ constexpr Field q4_k[] = {{2, 2}, {2, 2}, {12, 4}, {128, 4}};          // d, dmi
 constexpr Field q5_k[] = {{2, 2}, {2, 2}, {12, 4}, {160, 4}};          // likewise
 constexpr auto q6_k = then_8_times({{2, 2}}, {2, 2}, {24, 4});         // d; scales, codes
 constexpr Field iq4_xs[] = {{2, 2}, {2, 2}, {4, 4}, {128, 4}};         // d, scales high, low, codes
-constexpr Field iq2_xxs[] = {{2, 2}, {64, 4}};  // d, indices with signs and scales
-// These are regrouped, too.
-constexpr Field iq2_xs[] = {{2, 2}, {72, 4}};          // d; scales, indices and signs
-constexpr Field iq2_s[] = {{2, 2}, {80, 4}};           // d; high bits, scales, indices and signs
-constexpr Field iq3_xxs[] = {{2, 2}, {96, 4}};         // d; indices, signs and scales
-constexpr Field iq3_s[] = {{2, 2}, {108, 4}};          // d; high bits, scales, indices and signs
 constexpr Field iq1_s[] = {{2, 2}, {32, 4}, {16, 2}};  // d, indices, high bits and scales
-constexpr Field iq1_m[] = {{32, 4}, {16, 4}, {8, 4}};  // indices, high bits, scales and d
+constexpr Field iq2_xxs[] = {{2, 2}, {64, 4}};         // d, indices with signs and scales
+// These are regrouped, too.
+constexpr Field iq2_xs[] = {{2, 2}, {72, 4}};   // d; scales, indices and signs
+constexpr Field iq2_s[] = {{2, 2}, {80, 4}};    // d; high bits, scales, indices and signs
+constexpr Field iq3_xxs[] = {{2, 2}, {96, 4}};  // d; indices, signs and scales
+constexpr Field iq3_s[] = {{2, 2}, {108, 4}};   // d; high bits, scales, indices and signs
+constexpr auto iq1_m = then_8_times({{8, 4}}, {4, 4}, {2, 2});  // scales and d; indices, high bits
 
 std::span<const Field> fields(DType dtype) {
     switch (dtype) {

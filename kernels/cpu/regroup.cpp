@@ -46,6 +46,7 @@ Layout layout(DType dtype) {
     static constexpr Part iq2_s[] = {{0, 2}, {66, 16}}, iq2_s_parts[] = {{2, 4}, {34, 4}};
     static constexpr Part iq3_xxs[] = {{0, 2}}, iq3_xxs_parts[] = {{2, 8}, {66, 4}};
     static constexpr Part iq3_s[] = {{0, 2}, {66, 8}, {106, 4}}, iq3_s_parts[] = {{2, 8}, {74, 4}};
+    static constexpr Part iq1_m[] = {{48, 8}}, iq1_m_parts[] = {{0, 4}, {32, 2}};
     switch (dtype) {
         case DType::Q2_K:
             return {q2_k, q2_k_scales, q2_k_codes};
@@ -65,6 +66,8 @@ Layout layout(DType dtype) {
             return {iq3_xxs, iq3_xxs_parts};
         case DType::IQ3_S:
             return {iq3_s, iq3_s_parts};
+        case DType::IQ1_M:
+            return {iq1_m, iq1_m_parts};
         default:
             return {};
     }

@@ -10,6 +10,7 @@
 //     Q4_K    d, dmin, scales [12];        8 times: codes [16]
 //     Q5_K    d, dmin, scales [12];        8 times: high bits [4], low 4 bits [16]
 //     Q6_K    d;                           8 times: scales [2], high 2 bits [8], low 4 bits [16]
+//     IQ1_M   scales and d [8];            8 times: indices [4], their high bits [2]
 //     IQ2_XS  d, scales [8];               8 times: indices and signs [8]
 //     IQ2_S   d, high bits of indices [8], scales [8];
 //                                          8 times: indices [4], signs [4]

@@ -166,27 +166,29 @@ struct IQ1_S : Shifted {
 struct IQ1_M : Shifted {
     using Scales = WholeScales<true, false>;
     static constexpr int block = 256, bytes = 56;
-    // index[32], 4 bits [32] with 3 high bits of index and whether it is down, u16[4] with 4 x 3
-    // bits of scale, and 4 bits of d
+    // u16[4] with 4 x 3 bits of scale, and 4 bits of d; 8 x {index[4], 4 bits [4] with 3 high bits
+    // of index and whether it is down}
     const uint8_t* p;
     F d;
+    I packed[2];  // scales
 
     explicit IQ1_M(const uint8_t* at) : p(at) {
         I half = splat(0);
-        for (int i = 0; i < 4; ++i) {
-            const I pair = dword(p + 48 * lanes, i / 2);
-            half = bit_or(half, shift_left(field(pair, 16 * (i % 2) + 12, 4), 4 * i));
+        for (int i = 0; i < 2; ++i) {
+            packed[i] = dword(p, i);
+            for (int k = 0; k < 2; ++k)
+                half = bit_or(half, shift_left(field(packed[i], 16 * k + 12, 4), 8 * i + 4 * k));
         }
         d = mul(float_of_half(half), splat(0.125f));
     }
     [[gnu::always_inline]] Quads codes(int g) const {
-        const I rest = dword(p + 32 * lanes, g / 2);
-        const int from = 16 * (g % 2);
-        return shifted_points<4>(Numbers<3, 4>{dword(p, g), rest, from}, rest, from + 3);
+        const uint8_t* const q = p + (8 + 6 * g) * lanes;
+        const I above = load_u16(q + 4 * lanes);
+        return shifted_points<4>(Numbers<3, 4>{load(q), above}, above, 3);
     }
     [[gnu::always_inline]] Scales scales(int g) const {
         Scales s{d};
-        const I four = shift_right(dword(p + 48 * lanes, g / 4), 16 * (g / 2 % 2) + 6 * (g % 2));
+        const I four = shift_right(packed[g / 4], 16 * (g / 2 % 2) + 6 * (g % 2));
         for (int h = 0; h < 2; ++h) s.scales[h] = odd(field(four, 3 * h, 3));
         s.pair = pair_of(s.scales[0], s.scales[1]);
         return s;
