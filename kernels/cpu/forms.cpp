@@ -117,10 +117,11 @@ int64_t q16_bytes(const graph::View& view) {
     return tiles_of(view.extents[0]) * q16_tile_bytes(columns_of(view));
 }
 
+template <int64_t block>
 Task bind_q16(const Launch& launch, const Site& site) {
     return bind_tiles(launch, site,
                       {.isa = &site.isa,
-                       .q16 = true,
+                       .q16_block = block,
                        .columns = columns_of(launch.operations[0].inputs[0].view)});
 }
 
@@ -166,9 +167,14 @@ extern const CpuKernel prepare_bf16_pair{.name = "prepare.bf16_pair",
                                          .by_tokens = true};
 extern const CpuKernel prepare_q16{.name = "prepare.q16_tiles",
                                    .claim = never,
-                                   .bind = bind_q16,
+                                   .bind = bind_q16<32>,
                                    .needs = Reduced::Halves,
                                    .by_tokens = true};
+extern const CpuKernel prepare_q16_of_128{.name = "prepare.q16_of_128_tiles",
+                                          .claim = never,
+                                          .bind = bind_q16<128>,
+                                          .needs = Reduced::Bf16,
+                                          .by_tokens = true};
 extern const CpuKernel prepare_dense{
     .name = "prepare.dense", .claim = never, .bind = bind_dense, .by_tokens = true};
 }  // namespace ops
@@ -206,13 +212,14 @@ const Form& bf16_form(int parts) {
     return parts == 1 ? one : two;
 }
 
-const Form& q16_tiles() {
-    static const Form form{"q16_tiles", q16_bytes, &claim_of(ops::prepare_q16)};
-    return form;
+const Form& q16_tiles(int64_t block) {
+    static const Form of_32{"q16_tiles", q16_bytes, &claim_of(ops::prepare_q16)};
+    static const Form of_128{"q16_of_128_tiles", q16_bytes, &claim_of(ops::prepare_q16_of_128)};
+    return block == 32 ? of_32 : of_128;
 }
 
 int64_t TileForm::bytes() const {
-    if (q16) return q16_tile_bytes(columns);
+    if (q16_block > 0) return q16_tile_bytes(columns);
     if (parts > 0) return bf16_tile_bytes(columns, parts);
     return block > 0 ? q8_tile_bytes(columns) : f32_tile_bytes(columns);
 }
@@ -223,12 +230,12 @@ int64_t TileForm::groups() const {
 
 decltype(Matrix::multiply_tiles) TileForm::product_of(const Matrix& matrix) const {
     if (crossed && matrix.multiply_crossed) return matrix.multiply_crossed;
-    if (q16) return matrix.multiply_q16;
+    if (q16_block > 0) return matrix.multiply_q16;
     return parts > 0 ? matrix.multiply_bf16 : matrix.multiply_tiles;
 }
 
 void TileForm::place(const float* row, uint8_t* tile, int token) const {
-    if (q16) return isa->place_q16(row, columns, tile, token);
+    if (q16_block > 0) return isa->place_q16(row, columns, q16_block, tile, token);
     if (parts > 0) return isa->place_bf16(row, columns, parts, tile, token);
     if (block > 0) return isa->place(row, columns, block, tile, token);
     for (int64_t k = 0; k < columns; k += 16) {
@@ -241,11 +248,12 @@ void TileForm::place(const float* row, uint8_t* tile, int token) const {
 
 TileForm tile_form_for(const Isa& isa, gguf::DType dtype, int64_t columns) {
     const Matrix& matrix = *isa.matrix(int(dtype));
-    const int parts = matrix.multiply_bf16 ? bf16_parts(dtype) : 0;
+    const bool q16 = matrix.multiply_q16 && (!matrix.multiply_bf16 || adds_cheaply());
+    const int parts = matrix.multiply_bf16 && !q16 ? bf16_parts(dtype) : 0;
     return {.isa = &isa,
             .parts = parts,
-            .q16 = matrix.multiply_q16 != nullptr,
-            .block = parts > 0 || matrix.multiply_q16 ? 0 : form_block(dtype),
+            .q16_block = q16 ? matrix.q16_block : 0,
+            .block = parts > 0 || q16 ? 0 : form_block(dtype),
             .columns = columns};
 }
 

@@ -24,13 +24,14 @@ const Form& bf16_form(int parts);
 // Types of signed codes of 8 bits in blocks of 32, which are multiplied in 16 bits where sums are
 // kept in halves of lanes.
 bool signed_bytes(gguf::DType dtype);
-const Form& q16_tiles();
+// In blocks of 32 or 128.
+const Form& q16_tiles(int64_t block);
 
 // Tiles of 16 tokens, as products with many tokens read them.
 struct TileForm {
     const Isa* isa = nullptr;  // null: no tiles
     int parts = 0;             // of bf16 tiles
-    bool q16 = false;          // Q16Tiles
+    int64_t q16_block = 0;     // of Q16Tiles; 0: others
     int64_t block = 0;         // else of Q8Tiles; 0: f32 tiles
     int64_t columns = 0;
     bool crossed = adds_cheaply();  // whether products are, where there are such

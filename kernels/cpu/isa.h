@@ -78,12 +78,12 @@ constexpr int64_t bf16_tile_bytes(int64_t columns, int parts) {
     return parts * (columns + 31) / 32 * 32 * tile_tokens * 2;
 }
 
-// 128 columns of 16 tokens in blocks of 32 16-bit integers with a scale; a last block that is not
-// full has zeros.
+// 128 columns of 16 tokens as 16-bit integers, in blocks of 32 with a scale or in one of 128; up to
+// a multiple of 32 columns there are zeros.
 inline constexpr int q16_columns = 128;
 struct alignas(64) Q16Tile {
     int16_t codes[q16_columns / 32][tile_tokens][32];
-    float scales[tile_tokens][q16_columns / 32];
+    float scales[tile_tokens][q16_columns / 32];     // of each block
     float nothing[tile_tokens];                      // 0, or no number where the columns have none
     int32_t crossed[tile_tokens][q16_columns / 32];  // as in Q8Tile
 };
@@ -118,6 +118,7 @@ struct Matrix {
     void (*multiply_tiles)(const Product& product) = nullptr;  // f32 tiles or Q8Tiles
     void (*multiply_bf16)(const Product& product) = nullptr;   // bf16 tiles; null: none
     void (*multiply_q16)(const Product& product) = nullptr;    // Q16Tiles; null: none
+    int64_t q16_block = 0;                                     // of those
     // The same as one of those above, by crossed products (crossed.h), for processors that
     // adds_cheaply(); null: none.
     void (*multiply_crossed)(const Product& product) = nullptr;
@@ -253,7 +254,8 @@ struct Isa {
                   int token) = nullptr;
     PlaceBf16* place_bf16 = nullptr;  // null: there is nothing that reads bf16 tiles
     // The same in Q16Tiles.
-    void (*place_q16)(const float* row, int64_t columns, uint8_t* tiles, int token) = nullptr;
+    void (*place_q16)(const float* row, int64_t columns, int64_t block, uint8_t* tiles,
+                      int token) = nullptr;
     // Few queries over a part of a cache, whose rows are read once; and many queries. The first is
     // for rows of whole vectors, without a second pair.
     void (*attend_few)(const Attention& attention) = nullptr;

@@ -44,15 +44,18 @@ inline double bound_of(gguf::DType dtype) {
     return block == 1 ? 1e-11 : block == 256 ? 2e-4 : 1e-4;
 }
 
-// Of sets that multiply otherwise. Weights and activations are rounded to 16-bit integers; or of
-// BF16 activations to it, of F16 to two numbers of bf16.
+// Of sets that multiply otherwise. Weights and activations are rounded to 16-bit integers, with
+// BF16 in longer blocks where products are crossed; or of BF16 activations to it, of F16 to two
+// numbers of bf16.
 inline ReducedBound reduced_bound_of(gguf::DType dtype, double times = 1) {
     using gguf::DType;
     return [=](kernels::cpu::Reduced reduced) {
         using kernels::cpu::Reduced;
         double bound = 0;
-        if (dtype == DType::BF16 && reduced >= Reduced::Halves)
-            bound = reduced == Reduced::Halves ? 6e-9 : 8e-6;
+        if (dtype == DType::BF16 && reduced >= Reduced::Halves) {
+            const bool crossed = reduced == Reduced::Bf16 && kernels::cpu::adds_cheaply();
+            bound = reduced == Reduced::Halves ? 6e-9 : crossed ? 2e-8 : 8e-6;
+        }
         if (dtype == DType::F16 && reduced >= Reduced::Halves)
             bound = reduced == Reduced::AllTypes ? 4e-11 : 6e-9;
         return times * bound;

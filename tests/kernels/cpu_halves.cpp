@@ -17,20 +17,22 @@ using gguf::DType;
 
 constexpr int64_t rows = 48, columns = 300;
 
-// Blocks of 32 have these sizes in turn.
-std::vector<float> random_row(int seed, const std::vector<float>& sizes, int64_t length) {
+// Blocks of so many columns have these sizes in turn.
+std::vector<float> random_row(int seed, const std::vector<float>& sizes, int64_t length,
+                              size_t block) {
     std::mt19937 random(static_cast<unsigned>(seed));
     std::normal_distribution<float> normal;
     std::vector<float> x(static_cast<size_t>(length));
     for (size_t i = 0; i < x.size(); ++i)
-        x[i] = sizes[(i / 32 + size_t(seed)) % sizes.size()] * normal(random);
+        x[i] = sizes[(i / block + size_t(seed)) % sizes.size()] * normal(random);
     return x;
 }
 
 std::vector<std::vector<float>> random_rows(int64_t count, const std::vector<float>& sizes,
-                                            int64_t length = columns) {
+                                            int64_t length = columns, size_t block = 32) {
     std::vector<std::vector<float>> all;
-    for (int64_t row = 0; row < count; ++row) all.push_back(random_row(int(row), sizes, length));
+    for (int64_t row = 0; row < count; ++row)
+        all.push_back(random_row(int(row), sizes, length, block));
     return all;
 }
 
@@ -48,6 +50,11 @@ struct Weights {
     }
 };
 
+// Columns that have a scale where such a product's tokens are 16-bit integers, else 0.
+int64_t block_of(const kernels::cpu::Isa& isa, DType dtype) {
+    return kernels::cpu::tile_form_for(isa, dtype, columns).q16_block;
+}
+
 std::vector<float> product_of(const test::Machine& machine, DType dtype, const Weights& weights,
                               const std::vector<std::vector<float>>& tokens) {
     return test::product_of(kernels::cpu::find_variant(machine.variant)->isa(), dtype,
@@ -56,13 +63,14 @@ std::vector<float> product_of(const test::Machine& machine, DType dtype, const W
 
 // That y [tokens][rows] is the product, but for a part of the lengths of blocks.
 void expect_product(const std::vector<float>& y, const std::vector<std::vector<float>>& weights,
-                    const std::vector<std::vector<float>>& tokens, double part) {
+                    const std::vector<std::vector<float>>& tokens, double part,
+                    size_t block_columns = 32) {
     for (size_t i = 0; i < y.size(); ++i) {
         const std::vector<float>&x = tokens[i / weights.size()], &w = weights[i % weights.size()];
         double expected = 0, rounding = 0;
-        for (size_t block = 0; block < w.size(); block += 32) {
+        for (size_t block = 0; block < w.size(); block += block_columns) {
             double of_row = 0, of_token = 0;
-            for (size_t c = block; c < std::min(block + 32, w.size()); ++c) {
+            for (size_t c = block; c < std::min(block + block_columns, w.size()); ++c) {
                 expected += double(w[c]) * x[c];
                 of_row += double(w[c]) * w[c];
                 of_token += double(x[c]) * x[c];
@@ -74,17 +82,20 @@ void expect_product(const std::vector<float>& y, const std::vector<std::vector<f
 }
 
 TEST(CpuHalves, ProductsMeetNumbersOfAnySize) {
-    const std::vector<std::vector<float>> tokens = random_rows(19, {1, 1e-10f, 0, 1e-4f, 3e5f});
-    for (DType dtype : {DType::F16, DType::BF16}) {
-        const Weights weights(dtype, random_rows(rows, {0.02f, 1e-7f, 3e-5f, 1e4f, 0}));
-        // Bits that every set keeps of a number.
-        const double part = dtype == DType::F16 ? 0x1p-12 : 0x1p-8;
+    for (DType dtype : {DType::F16, DType::BF16})
         for (const test::Machine& machine : test::machines()) {
             SCOPED_TRACE(machine.variant + " " + std::string(gguf::name(dtype)));
+            const kernels::cpu::Isa& isa = kernels::cpu::find_variant(machine.variant)->isa();
+            const int64_t block = std::max<int64_t>(block_of(isa, dtype), 32);
+            const int64_t length = columns * block / 32;
+            const auto tokens = random_rows(19, {1, 1e-10f, 0, 1e-4f, 3e5f}, length, size_t(block));
+            const Weights weights(
+                dtype, random_rows(rows, {0.02f, 1e-7f, 3e-5f, 1e4f, 0}, length, size_t(block)));
+            // Bits that every set keeps of a number.
+            const double part = dtype == DType::F16 ? 0x1p-12 : 0x1p-8;
             expect_product(product_of(machine, dtype, weights, tokens), weights.values, tokens,
-                           part);
+                           part, size_t(block));
         }
-    }
 }
 
 // Signed codes of 8 bits are exact, and tokens keep as many bits as with F16, in sets that multiply
@@ -96,7 +107,7 @@ TEST(CpuHalves, CodesOf8BitsAreExact) {
         for (const test::Machine& machine : test::machines()) {
             SCOPED_TRACE(machine.variant + " " + std::string(gguf::name(dtype)));
             const kernels::cpu::Isa& isa = kernels::cpu::find_variant(machine.variant)->isa();
-            EXPECT_EQ(kernels::cpu::tile_form_for(isa, dtype, 352).q16, isa.halves);
+            EXPECT_EQ(block_of(isa, dtype), isa.halves ? 32 : 0);
             if (!isa.halves) continue;
             expect_product(product_of(machine, dtype, weights, tokens), weights.values, tokens,
                            0x1p-14);
@@ -105,29 +116,32 @@ TEST(CpuHalves, CodesOf8BitsAreExact) {
 }
 
 // A row's or a token's largest code alone in each block, with either sign: their sums are the
-// largest there are. A row's scale is a power of two: 13992 is its code.
+// largest there are. A row's scale is a power of two: 13992 is its code in F16.
 TEST(CpuHalves, CrossedProductsAreTheSame) {
     constexpr float large = 0.854f;
-    auto alone = [](int64_t count) {
-        std::vector<std::vector<float>> all = random_rows(count, {0.02f, 3e-5f, 0, 1e4f}, 320);
+    auto alone = [](int64_t count, size_t block) {
+        auto all = random_rows(count, {0.02f, 3e-5f, 0, 1e4f}, 320, block);
         for (size_t row = 0; row < all.size() * 2 / 3; ++row)
             for (size_t column = 0; column < all[row].size(); ++column)
-                all[row][column] =
-                    column % 32 == row % 8 * 4 + row / 8 % 4 ? (row / 8 % 2 ? -large : large) : 0;
+                all[row][column] = column % block == row % 8 * 4 + row / 8 % 4
+                                       ? (row / 8 % 2 ? -large : large)
+                                       : 0;
         return all;
     };
-    const Weights weights(DType::F16, alone(rows));
-    const auto tokens = alone(2 * rows + 5);
-    for (const test::Machine& machine : test::machines()) {
-        const kernels::cpu::Isa& isa = kernels::cpu::find_variant(machine.variant)->isa();
-        if (!isa.matrix(int(DType::F16))->multiply_crossed) continue;
-        SCOPED_TRACE(machine.variant);
-        auto product = [&](bool crossed) {
-            return test::product_of(isa, DType::F16, weights.bytes, tokens, true, crossed);
-        };
-        EXPECT_EQ(product(true), product(false));
-        expect_product(product(true), weights.values, tokens, 0x1p-13);
-    }
+    for (DType dtype : {DType::F16, DType::BF16})
+        for (const test::Machine& machine : test::machines()) {
+            const kernels::cpu::Isa& isa = kernels::cpu::find_variant(machine.variant)->isa();
+            const int64_t block = block_of(isa, dtype);
+            if (!isa.matrix(int(dtype))->multiply_crossed || block == 0) continue;
+            SCOPED_TRACE(machine.variant + " " + std::string(gguf::name(dtype)));
+            const Weights weights(dtype, alone(rows, size_t(block)));
+            const auto tokens = alone(2 * rows + 5, size_t(block));
+            auto product = [&](bool crossed) {
+                return test::product_of(isa, dtype, weights.bytes, tokens, true, crossed);
+            };
+            EXPECT_EQ(product(true), product(false));
+            expect_product(product(true), weights.values, tokens, 0x1p-13, size_t(block));
+        }
 }
 
 // Each is so small that the scales of its codes are next to the least that there are.

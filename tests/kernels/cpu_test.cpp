@@ -223,7 +223,7 @@ TEST(Cpu, IntegersOf16BitsKeepWhatIsNoNumber) {
                 std::vector<kernels::cpu::Q16Tile> tiles(2);
                 kernels::cpu::find_variant(machine.variant)
                     ->isa()
-                    .place_q16(x.data(), int64_t(x.size()),
+                    .place_q16(x.data(), int64_t(x.size()), 32,
                                reinterpret_cast<uint8_t*>(tiles.data()), 5);
                 const auto& scales = tiles[at / kernels::cpu::q16_columns].scales[5];
                 EXPECT_TRUE(std::isnan(scales[at % kernels::cpu::q16_columns / 32]))
@@ -240,7 +240,7 @@ TEST(Cpu, IntegersOf16BitsFillUpBlocks) {
         std::memset(&tile, 0x55, sizeof tile);
         kernels::cpu::find_variant(machine.variant)
             ->isa()
-            .place_q16(x.data(), int64_t(x.size()), reinterpret_cast<uint8_t*>(&tile), 3);
+            .place_q16(x.data(), int64_t(x.size()), 32, reinterpret_cast<uint8_t*>(&tile), 3);
         for (size_t i = 0; i < 64; ++i)
             EXPECT_EQ(tile.codes[i / 32][3][i % 32] == 0, i >= x.size()) << machine.variant << i;
     }

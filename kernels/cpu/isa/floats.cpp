@@ -43,6 +43,7 @@ struct Single {
 };
 struct Half {
     static constexpr int block = 1, bytes = 2;
+    static constexpr int q16_block = 32;
     static constexpr float least = 0x1p-24f;
     static F get(const uint8_t* p) { return load_f16(p); }
 #if defined(__AMX_BF16__)
@@ -59,6 +60,7 @@ struct Half {
 };
 struct Brain {
     static constexpr int block = 1, bytes = 2;
+    static constexpr int q16_block = crosses ? 128 : 32;
     static constexpr float least = 0;
     static F get(const uint8_t* p) { return load_bf16(p); }
 #if defined(__AMX_BF16__)
@@ -129,20 +131,20 @@ struct Floats {
     static F add_product(F sum, F row, F token) { return fma(row, token, sum); }
 };
 
-// In 16-bit integers, where that is the best there is.
+// In 16-bit integers, where that may be the best there is; and by crossed products.
+#if defined(__AMX_BF16__)
+constexpr bool in_integers = false;
+#else
+constexpr bool in_integers = fast_pairs;
+#endif
 template <class Type>
 constexpr auto multiply_integers() -> void (*)(const Product&) {
-#if defined(__AMX_BF16__)
+    if constexpr (in_integers) return multiply_panels<Q16Dots<Type>>;
     return nullptr;
-#else
-    if constexpr (fast_pairs) return multiply_panels<Q16Dots<Type>>;
-    return nullptr;
-#endif
 }
-
 template <class Type>
 constexpr auto crossed_integers() -> void (*)(const Product&) {
-    if constexpr (crosses) return multiply_panels<Q16Dots<Crossed<Type>>>;
+    if constexpr (in_integers && crosses) return multiply_panels<Q16Dots<Crossed<Type>>>;
     return nullptr;
 }
 
@@ -159,10 +161,9 @@ struct Pairs {
     }
     static F add_product(F sum, F row, F token) { return dot_pairs(sum, row, token); }
 };
-constexpr Matrix many_of_bf16{.multiply_bf16 = multiply_panels<WordDots<Pairs>>};
+constexpr auto* multiply_bf16 = multiply_panels<WordDots<Pairs>>;
 #else
-constexpr Matrix many_of_bf16{.multiply_bf16 = multiply_units<Brain, 1>,
-                              .multiply_q16 = multiply_integers<Brain>()};
+constexpr auto* multiply_bf16 = multiply_units<Brain, 1>;
 #endif
 
 template <class Type>
@@ -176,8 +177,14 @@ extern const Matrix f16{0,
                         multiply_float_tiles<Half>,
                         multiply_units<Half, 2>,
                         multiply_integers<Half>(),
+                        Half::q16_block,
                         crossed_integers<Half>()};
-extern const Matrix bf16{0, multiply_floats<Brain>, multiply_float_tiles<Brain>,
-                         many_of_bf16.multiply_bf16, many_of_bf16.multiply_q16};
+extern const Matrix bf16{0,
+                         multiply_floats<Brain>,
+                         multiply_float_tiles<Brain>,
+                         multiply_bf16,
+                         multiply_integers<Brain>(),
+                         Brain::q16_block,
+                         crossed_integers<Brain>()};
 
 }  // namespace tandem::kernels::cpu::TANDEM_ISA

@@ -17,7 +17,7 @@ extern const Matrix iq2_xxs, iq2_xs, iq2_s, iq3_xxs, iq3_s, iq1_s, iq1_m;
 void quantize(const float* x, int64_t columns, int64_t block, uint8_t* row);
 void place(const float* row, int64_t columns, int64_t block, uint8_t* tiles, int token);
 extern PlaceBf16* const place_bf16;
-void place_q16(const float* row, int64_t columns, uint8_t* tiles, int token);
+void place_q16(const float* row, int64_t columns, int64_t block, uint8_t* tiles, int token);
 void attend_few(const Attention& attention);
 void attend_block(const Attention& attention);
 void attend_join(const AttentionParts& parts);

@@ -5,8 +5,8 @@
 
 namespace tandem::kernels::cpu::TANDEM_ISA {
 
-// Of codes in a block, and of those the first ones that are multiplied as crossed.h says. The rest
-// leaves units that add less to do, of which those that multiply are some.
+// Of codes of 32 columns, and of those the first ones that are multiplied as crossed.h says. The
+// rest leaves units that add less to do, of which those that multiply are some.
 inline constexpr int q16_pairs = 16, crossed_pairs = 12;
 
 // The scales of blocks, one in each lane, from the largest magnitude and the length of the block as
@@ -46,9 +46,9 @@ struct Q16Scale {
     }
 };
 
-// The scales of blocks of a row that are powers of two, from the sums of squares: no block is
-// longer than 2^15. Codes of most F16 are exact then, and a product with another scale is an
-// addition to its exponent.
+// The scales of blocks of a row that are powers of two, from no less than the sums of squares: no
+// block is longer than 2^15. Codes of most F16 are exact then, and a product with another scale is
+// an addition to its exponent.
 struct Q16Power {
     I exponent;  // where a float has it, without bias
     F inverse;
@@ -74,7 +74,7 @@ struct Q16Power {
     F scale() const { return as_float(add(exponent, splat(127 << 23))); }
 };
 static_assert(!crosses || (Q16Power::largest + Q16Scale::largest_of_token < 32766 &&
-                           (Q16Power::longest + 3) * (Q16Scale::longest_token + 3) < 0x1p31f));
+                           (Q16Power::longest + 6) * (Q16Scale::longest_token + 6) < 0x1p31f));
 
 // What makes numbers of this magnitude at most 1, whose squares are neither too large nor all too
 // small.

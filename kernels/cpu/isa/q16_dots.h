@@ -1,14 +1,16 @@
 // Products of F16 and BF16 with many tokens by dot products of pairs of 16-bit integers, twice as
-// fast as floats. Blocks of 32 weights and of 32 columns of a token have a scale; rounding to their
-// codes takes less from a block than rounding to F16 would. Where a cut divides a block of columns,
-// its parts round otherwise than the whole, by as little.
+// fast as floats. Blocks of a row's weights and of a token's columns have a scale; rounding to
+// their codes takes less from a product than rounding tokens to F16 would. They have 32 columns, or
+// 128 for BF16 where products are crossed (crossed.h): long ones take less time and round more, by
+// far less than BF16 has. Where a cut divides a block, its parts round otherwise than the whole, by
+// as little.
 //
 // Likewise those of signed codes of 8 bits, where no instruction adds up their products with bytes.
 //
 //     panel     pairs of codes [columns / 2][lanes][2]
-//               scales [columns / 32][lanes]: exponents to be added, or floats
+//               scales [blocks][lanes]: exponents to be added, or floats
 //               nothing [lanes]: 0, or no number where a weight is none
-//               begins [columns / 32][lanes]: of sums, where products are crossed (crossed.h)
+//               begins [blocks][lanes]: of sums, where products are crossed
 //     tokens    Q16Tiles
 #pragma once
 
@@ -20,7 +22,8 @@
 namespace tandem::kernels::cpu::TANDEM_ISA {
 
 // Type::get(at) loads `lanes` weights. Type::least is the least magnitude but zero where they have
-// few exponents, else 0. Or a Type of blocks of 32 signed codes and a scale (matrix.h).
+// few exponents, else 0; Type::q16_block is 32, or 128 for BF16. Or a Type of blocks of 32 signed
+// codes and a scale (matrix.h).
 template <class Type>
 struct Q16Dots {
     using Tile = Q16Tile;
@@ -28,6 +31,11 @@ struct Q16Dots {
     static constexpr int64_t block = Type::block, bytes = Type::bytes;
     static constexpr int some_tokens = 4, pairs = q16_pairs;
     static constexpr int64_t asks = tile_tokens / some_tokens * columns / 32;
+    static constexpr int q16_block = [] {
+        if constexpr (requires { Type::q16_block; }) return Type::q16_block;
+        return int(Type::block);
+    }();
+    static constexpr int blocks = columns / q16_block;
     // Whether exponents of rows can be added to those of tokens: where they are not too small.
     static constexpr bool adds_exponents = [] {
         if constexpr (requires { Type::least; }) return Type::least > 0;
@@ -39,9 +47,9 @@ struct Q16Dots {
 
     struct Panel {
         alignas(64) uint8_t codes[columns * 2 * lanes];
-        alignas(64) uint8_t scales[columns / 32][4 * lanes];
+        alignas(64) uint8_t scales[blocks][4 * lanes];
         alignas(64) float nothing[lanes];
-        alignas(64) uint8_t begins[columns / 32][4 * lanes];
+        alignas(64) uint8_t begins[blocks][4 * lanes];
     };
 
     static void unpack(const uint8_t* weights, int64_t width, Panel& panel) {
@@ -67,48 +75,74 @@ struct Q16Dots {
 
     static void unpack_floats(const uint8_t* weights, int64_t width, Panel& panel) {
         auto get = [&](int64_t column) { return Type::get(weights + column * bytes * lanes); };
-        if (width == columns) return encode(columns, get, panel);
+        if (width == columns) return encode(weights, columns, get, panel);
         encode(
-            width, [&](int64_t column) { return column < width ? get(column) : zero(); }, panel);
+            weights, width, [&](int64_t column) { return column < width ? get(column) : zero(); },
+            panel);
     }
 
     // All scales come first: they take long, but need not wait for one another.
     template <typename Number>
-    [[gnu::always_inline]] static void encode(int64_t width, Number number, Panel& panel) {
-        const int64_t blocks = (width + 31) / 32;
-        F inverses[columns / 32], nothing = zero();
-        for (int64_t n = 0; n < blocks; ++n) {
-            F squares[4] = {zero(), zero(), zero(), zero()}, most[2] = {zero(), zero()};
-#pragma GCC unroll 32
-            for (int k = 0; k < 32; ++k) {
-                const F x = number(n * 32 + k);
-                squares[k % 4] = fma(x, x, squares[k % 4]);
-                if constexpr (crosses) most[k % 2] = larger(most[k % 2], abs(x));
-            }
-            const F sum = add(add(squares[0], squares[1]), add(squares[2], squares[3]));
-            const F squares_needed = max(sum, splat(Type::least * Type::least));
-            const Q16Power of = crosses
-                                    ? Q16Power::of_crossed(squares_needed, larger(most[0], most[1]))
-                                    : Q16Power(squares_needed);
+    [[gnu::always_inline]] static void encode(const uint8_t* weights, int64_t width, Number number,
+                                              Panel& panel) {
+        F inverses[blocks], nothing = zero();
+        for (int n = 0; n * q16_block < width; ++n) {
+            F most, squares;
+            if constexpr (q16_block == 32)
+                measure([&](int k) { return number(n * 32 + k); }, most, squares);
+            else
+                measure(weights, width, most, squares);
+            const F needed = max(squares, splat(Type::least * Type::least));
+            const Q16Power of = crosses ? Q16Power::of_crossed(needed, most) : Q16Power(needed);
             store(panel.scales[n], adds_exponents ? of.exponent : as_int(of.scale()));
             inverses[n] = of.inverse;
-            nothing = fma(sum, zero(), nothing);
+            nothing = fma(squares, zero(), nothing);
         }
         store(panel.nothing, nothing);
-        for (int64_t n = 0; n < blocks; ++n) {
+        for (int64_t n = 0; n * q16_block < width; ++n) {
             I sum = splat(0), before = splat(0);
+            for (int64_t first = n * q16_block; first < (n + 1) * q16_block && first < width;
+                 first += 32)
 #pragma GCC unroll 16
-            for (int64_t pair = n * pairs; pair < (n + 1) * pairs; ++pair) {
-                const I even = q16_code(number(2 * pair), inverses[n]);
-                const I odd = q16_code(number(2 * pair + 1), inverses[n]);
-                const I codes = pair_of(even, odd);
-                store(panel.codes + pair * 4 * lanes, codes);
-                if (crossed && pair % 2 == 1 && pair % pairs < crossed_pairs)
-                    sum = dot_pairs(sum, before, codes);
-                before = codes;
-            }
+                for (int pair = 0; pair < pairs; ++pair) {
+                    const I even = q16_code(number(first + 2 * pair), inverses[n]);
+                    const I odd = q16_code(number(first + 2 * pair + 1), inverses[n]);
+                    const I codes = pair_of(even, odd);
+                    store(panel.codes + (first / 2 + pair) * 4 * lanes, codes);
+                    if (crossed && pair % 2 == 1 && pair < crossed_pairs)
+                        sum = dot_pairs(sum, before, codes);
+                    before = codes;
+                }
             if constexpr (crossed) store(panel.begins[n], minus(sum));
         }
+    }
+
+    // The largest magnitudes of 32 columns, and the sums of squares.
+    template <typename Number>
+    [[gnu::always_inline]] static void measure(Number number, F& most, F& squares) {
+        F parts[4] = {zero(), zero(), zero(), zero()}, most_of[2] = {zero(), zero()};
+#pragma GCC unroll 32
+        for (int k = 0; k < 32; ++k) {
+            const F x = number(k);
+            parts[k % 4] = fma(x, x, parts[k % 4]);
+            if constexpr (crosses) most_of[k % 2] = larger(most_of[k % 2], abs(x));
+        }
+        most = larger(most_of[0], most_of[1]);
+        squares = add(add(parts[0], parts[1]), add(parts[2], parts[3]));
+    }
+
+    // Those of a longer block, whose squares are taken to be as large as the largest: codes of BF16
+    // have bits to spare. Magnitudes are in the order of their bits.
+    static void measure(const uint8_t* weights, int64_t width, F& most, F& squares) {
+        I magnitudes = splat(0);  // of two columns
+        for (int64_t k = 0; k + 2 <= width; k += 2)
+            magnitudes = max_in_halves(
+                magnitudes, bit_and(load(weights + k * bytes * lanes), splat(0x7fff7fff)));
+        alignas(64) uint8_t two[4 * lanes];
+        store(two, magnitudes);
+        most = larger(Type::get(two), Type::get(two + bytes * lanes));
+        if (width % 2) most = larger(most, abs(Type::get(weights + (width - 1) * bytes * lanes)));
+        squares = mul(mul(most, most), splat(float(q16_block)));
     }
 
     template <typename Done>
@@ -131,33 +165,39 @@ struct Q16Dots {
         each_result<some_tokens>([&](int g, int t) {
             totals[g][t] = add(load_f32(panels[g].nothing), splat(x.nothing[first + t]));
         });
-        for (int64_t n = 0; n * 32 < width; ++n) {
-            ahead.ask();
-            const uint8_t* rows = opaque(panels[0].codes + n * pairs * 4 * lanes);
-            const auto* tokens = opaque(reinterpret_cast<const int8_t*>(x.codes[n][first]));
+        for (int64_t column = 0, n = 0; column < width; column += q16_block, ++n) {
             Sums sums;
-            auto dot_words = [](I sum, I row, I pair) { return dot_pairs(sum, row, pair); };
-            if constexpr (crossed) {
-                const uint8_t* of_rows = opaque(panels[0].begins[n]);
-                const int32_t* of_tokens = opaque(x.crossed[first] + n);
-                each_result<some_tokens>([&](int g, int t) {
-                    sums[g][t] = add(load(of_rows + g * sizeof(Panel)),
-                                     splat(of_tokens[t * (q16_columns / 32)]));
-                });
-                multiply_crossed<crossed_pairs, sizeof(Panel)>(rows, tokens, sums, add_in_halves,
-                                                               dot_words);
-                multiply_words<pairs - crossed_pairs, sizeof(Panel)>(
-                    rows + crossed_pairs * 4 * lanes, tokens + crossed_pairs * 4, sums, dot_words);
-            } else {
-                each_result<some_tokens>([&](int g, int t) { sums[g][t] = splat(0); });
-                multiply_words<pairs, sizeof(Panel)>(rows, tokens, sums, dot_words);
-            }
+            const uint8_t* of_rows = opaque(panels[0].begins[n]);
+            const int32_t* of_tokens = opaque(x.crossed[first] + n);
+            each_result<some_tokens>([&](int g, int t) {
+                sums[g][t] = crossed ? add(load(of_rows + g * sizeof(Panel)),
+                                           splat(of_tokens[t * (q16_columns / 32)]))
+                                     : splat(0);
+            });
+            add_products(panels, x, ahead, first, column, sums);
+            for (int64_t k = column + 32; k < column + q16_block && k < width; k += 32)
+                add_products(panels, x, ahead, first, k, sums);
             add_scaled(opaque(panels[0].scales[n]), opaque(x.scales[first] + n), sums, totals);
         }
         each_result<some_tokens>([&](int g, int t) {
             float* result = y + g * results + t * lanes;
             store(result, add(load_f32(result), totals[g][t]));
         });
+    }
+
+    // Adds those of 32 columns.
+    [[gnu::always_inline]] static void add_products(const Panel (&panels)[panel_groups],
+                                                    const Q16Tile& x, Ahead& ahead, int first,
+                                                    int64_t column, Sums& sums) {
+        constexpr int crossed_words = crossed ? crossed_pairs : 0;
+        ahead.ask();
+        const uint8_t* rows = opaque(panels[0].codes + column * 2 * lanes);
+        const auto* tokens = opaque(reinterpret_cast<const int8_t*>(x.codes[column / 32][first]));
+        auto dot_words = [](I sum, I row, I pair) { return dot_pairs(sum, row, pair); };
+        multiply_crossed<crossed_words, sizeof(Panel)>(rows, tokens, sums, add_in_halves,
+                                                       dot_words);
+        multiply_words<pairs - crossed_words, sizeof(Panel)>(
+            rows + crossed_words * 4 * lanes, tokens + crossed_words * 4, sums, dot_words);
     }
 
     // Adds sums of a block, each times the scales of its row and its token, to totals.

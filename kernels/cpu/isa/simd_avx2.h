@@ -54,6 +54,7 @@ inline I shift_right_signed(I a, int bits) { return _mm256_srav_epi32(a, _mm256_
 inline I add(I a, I b) { return _mm256_add_epi32(a, b); }
 inline I add_bytes(I a, I b) { return _mm256_add_epi8(a, b); }
 inline I add_in_halves(I a, I b) { return _mm256_add_epi16(a, b); }
+inline I max_in_halves(I a, I b) { return _mm256_max_epi16(a, b); }
 inline I in_register(I a) {
     asm("" : "+x"(a));
     return a;

@@ -54,6 +54,7 @@ inline I shift_right_signed(I a, int bits) { return _mm512_srav_epi32(a, _mm512_
 inline I add(I a, I b) { return _mm512_add_epi32(a, b); }
 inline I add_bytes(I a, I b) { return _mm512_add_epi8(a, b); }
 inline I add_in_halves(I a, I b) { return _mm512_add_epi16(a, b); }
+inline I max_in_halves(I a, I b) { return _mm512_max_epi16(a, b); }
 // a, which the compiler reads from memory once rather than wherever it is used.
 inline I in_register(I a) {
     asm("" : "+v"(a));

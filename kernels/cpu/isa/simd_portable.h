@@ -128,6 +128,14 @@ inline I add_in_halves(I a, I b) {
         return (low & 0xffff) | high << 16;
     });
 }
+inline I max_in_halves(I a, I b) {
+    auto larger = [](uint32_t x, uint32_t y) { return uint16_t(int16_t(x) < int16_t(y) ? y : x); };
+    return each_lane<I>([&](int i) {
+        const uint32_t low = larger(a.lane[i], b.lane[i]);
+        const uint32_t high = larger(a.lane[i] >> 16, b.lane[i] >> 16);
+        return low | high << 16;
+    });
+}
 inline I in_register(I a) { return a; }
 inline I lookup(const Table& table, I index) {
     return each_byte([&](int i, int s) { return table.entry[index.lane[i] >> s & 15]; });

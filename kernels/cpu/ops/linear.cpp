@@ -66,6 +66,11 @@ size_t claim_type(std::span<const Operation> ahead) {
         ahead, [](const Operation& operation) { return operation.inputs[1].view.dtype == dtype; });
 }
 
+// By crossed products (isa/crossed.h).
+size_t claim_crossed_bf16(std::span<const Operation> ahead) {
+    return adds_cheaply() ? claim_type<gguf::DType::BF16>(ahead) : 0;
+}
+
 size_t claim_codes(std::span<const Operation> ahead) {
     return claim_many(ahead, [](const Operation& operation) {
         return signed_bytes(operation.inputs[1].view.dtype);
@@ -76,7 +81,10 @@ const Form* form_bf16(const Operation& operation, size_t input) {
     return input == 0 ? &bf16_form(parts_of(operation)) : nullptr;
 }
 
-const Form* form_q16(const Operation&, size_t input) { return input == 0 ? &q16_tiles() : nullptr; }
+template <int64_t block>
+const Form* form_q16(const Operation&, size_t input) {
+    return input == 0 ? &q16_tiles(block) : nullptr;
+}
 
 // One of the products of a launch.
 struct Piece {
@@ -285,6 +293,11 @@ extern const CpuKernel linear_units{.name = "linear.units",
                                     .bind = bind_reduced,
                                     .form = form_bf16,
                                     .needs = Reduced::AllTypes};
+extern const CpuKernel linear_crossed_bf16{.name = "linear.q16",
+                                           .claim = claim_crossed_bf16,
+                                           .bind = bind_reduced,
+                                           .form = form_q16<128>,
+                                           .needs = Reduced::Bf16};
 extern const CpuKernel linear_bf16{.name = "linear.bf16",
                                    .claim = claim_type<gguf::DType::BF16>,
                                    .bind = bind_reduced,
@@ -293,17 +306,17 @@ extern const CpuKernel linear_bf16{.name = "linear.bf16",
 extern const CpuKernel linear_q16{.name = "linear.q16",
                                   .claim = claim_type<gguf::DType::F16>,
                                   .bind = bind_reduced,
-                                  .form = form_q16,
+                                  .form = form_q16<32>,
                                   .needs = Reduced::Halves};
 extern const CpuKernel linear_q16_of_bf16{.name = "linear.q16",
                                           .claim = claim_type<gguf::DType::BF16>,
                                           .bind = bind_reduced,
-                                          .form = form_q16,
+                                          .form = form_q16<32>,
                                           .needs = Reduced::Halves};
 extern const CpuKernel linear_q16_of_codes{.name = "linear.q16",
                                            .claim = claim_codes,
                                            .bind = bind_reduced,
-                                           .form = form_q16,
+                                           .form = form_q16<32>,
                                            .needs = Reduced::Halves,
                                            .halves = true};
 extern const CpuKernel linear_packed{
