@@ -246,15 +246,17 @@ void TileForm::place(const float* row, uint8_t* tile, int token) const {
     }
 }
 
-TileForm tile_form_for(const Isa& isa, gguf::DType dtype, int64_t columns) {
+TileForm tile_form_for(const Isa& isa, gguf::DType dtype, int64_t columns, bool crossed) {
     const Matrix& matrix = *isa.matrix(int(dtype));
-    const bool q16 = matrix.multiply_q16 && (!matrix.multiply_bf16 || adds_cheaply());
+    const bool q16 =
+        matrix.q16_block > 0 && (matrix.multiply_q16 || (crossed && matrix.multiply_crossed));
     const int parts = matrix.multiply_bf16 && !q16 ? bf16_parts(dtype) : 0;
     return {.isa = &isa,
             .parts = parts,
             .q16_block = q16 ? matrix.q16_block : 0,
             .block = parts > 0 || q16 ? 0 : form_block(dtype),
-            .columns = columns};
+            .columns = columns,
+            .crossed = crossed};
 }
 
 int64_t most_tile_bytes(gguf::DType dtype, int64_t columns) {

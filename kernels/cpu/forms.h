@@ -47,7 +47,8 @@ struct TileForm {
     void place(const float* row, uint8_t* tile, int token) const;
 };
 // That of a matrix, and bytes of the largest that any instruction set may ask for.
-TileForm tile_form_for(const Isa& isa, gguf::DType dtype, int64_t columns);
+TileForm tile_form_for(const Isa& isa, gguf::DType dtype, int64_t columns,
+                       bool crossed = adds_cheaply());
 int64_t most_tile_bytes(gguf::DType dtype, int64_t columns);
 
 }  // namespace tandem::kernels::cpu

@@ -38,8 +38,7 @@ inline std::vector<float> product_of(const kernels::cpu::Isa& isa, gguf::DType d
         uint8_t bytes[64];
     };
     const cpu::Matrix& matrix = *isa.matrix(int(dtype));
-    cpu::TileForm form = cpu::tile_form_for(isa, dtype, columns);
-    form.crossed = crossed;
+    const cpu::TileForm form = cpu::tile_form_for(isa, dtype, columns, crossed);
     const int64_t stride = tiles ? form.bytes() : cpu::q8_row(columns, matrix.block).bytes;
     const int64_t places = tiles ? cpu::tiles_of(count) * cpu::tile_tokens : count;
     std::vector<Line> x(size_t(places * stride / 64)), scratch(size_t(cpu::product_scratch / 64));

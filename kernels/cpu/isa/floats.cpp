@@ -161,9 +161,10 @@ struct Pairs {
     }
     static F add_product(F sum, F row, F token) { return dot_pairs(sum, row, token); }
 };
-constexpr auto* multiply_bf16 = multiply_panels<WordDots<Pairs>>;
+constexpr Matrix many_of_bf16{.multiply_bf16 = multiply_panels<WordDots<Pairs>>};
 #else
-constexpr auto* multiply_bf16 = multiply_units<Brain, 1>;
+constexpr Matrix many_of_bf16{.multiply_bf16 = multiply_units<Brain, 1>,
+                              .multiply_q16 = multiply_integers<Brain>()};
 #endif
 
 template <class Type>
@@ -177,14 +178,14 @@ extern const Matrix f16{0,
                         multiply_float_tiles<Half>,
                         multiply_units<Half, 2>,
                         multiply_integers<Half>(),
-                        Half::q16_block,
+                        in_integers ? Half::q16_block : 0,
                         crossed_integers<Half>()};
 extern const Matrix bf16{0,
                          multiply_floats<Brain>,
                          multiply_float_tiles<Brain>,
-                         multiply_bf16,
-                         multiply_integers<Brain>(),
-                         Brain::q16_block,
+                         many_of_bf16.multiply_bf16,
+                         many_of_bf16.multiply_q16,
+                         in_integers ? Brain::q16_block : 0,
                          crossed_integers<Brain>()};
 
 }  // namespace tandem::kernels::cpu::TANDEM_ISA

@@ -23,7 +23,7 @@ inline constexpr Matrix kernels_of{.block = Type::block,
                                    .multiply_tiles = multiply_tiles<Type>,
                                    .multiply_bf16 = multiply_units<Type, 1>,
                                    .multiply_q16 = multiply_wide<Type>(),
-                                   .q16_block = Type::block,
+                                   .q16_block = multiply_wide<Type>() ? Type::block : 0,
                                    .multiply_crossed = crossed_tiles<Type>()};
 
 }  // namespace tandem::kernels::cpu::TANDEM_ISA
