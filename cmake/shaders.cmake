@@ -2,7 +2,8 @@
 # Compiles every FOLDER/*.comp to SPIR-V, and every FOLDER/typed/*.comp once for each type of
 # FOLDER/blocks (a file that defines block_<its name>), every FOLDER/dots/*.comp once for each that
 # has integer codes (codes_<its name>), and every FOLDER/matrices/*.comp once for each type and each
-# folder of FOLDER/fragments, where its "fragments.glsl" is. Adds a table of them all to the library.
+# folder of FOLDER/fragments, where its "fragments.glsl" is, and every FOLDER/units/*.comp once for each
+# such folder. Adds a table of them all to the library.
 # A typed shader includes "type.glsl", one of dots "type_of_dots.glsl": they give the decoder of its
 # type plain names.
 # GLSLANG_VALIDATOR is the compiler.
@@ -31,6 +32,15 @@ function(tandem_shaders library)
   foreach(file ${plain})
     get_filename_component(name ${file} NAME_WE)
     compile(${name} ${file})
+  endforeach()
+  file(GLOB of_units CONFIGURE_DEPENDS ${sources}/units/*.comp)
+  file(GLOB folders CONFIGURE_DEPENDS ${sources}/fragments/*)
+  foreach(folder ${folders})
+    get_filename_component(units ${folder} NAME)
+    foreach(file ${of_units})
+      get_filename_component(name ${file} NAME_WE)
+      compile(${name}.${units} ${file} ${folder})
+    endforeach()
   endforeach()
   file(GLOB typed CONFIGURE_DEPENDS ${sources}/typed/*.comp)
   file(GLOB of_dots CONFIGURE_DEPENDS ${sources}/dots/*.comp)

@@ -28,15 +28,20 @@ struct VulkanAdapters {
 // Never throws: a machine without a loader or a driver has none.
 VulkanAdapters vulkan_adapters();
 
+// How weights and activations are multiplied.
+enum class Products {
+    Best,          // as the adapter does it fastest
+    InFloats,      // in f32
+    InDots,        // quantised weights with activations rounded to int8 blocks, others in f32
+    OnPlainUnits,  // as on matrix units, but in plain arithmetic: for tests, slow
+};
+
 struct VulkanOptions {
     std::string name;        // as the user wrote it
     int adapter = 0;         // number in the list
     int sharers = 1;         // devices of the run that are made of the same adapter
     int64_t host_bytes = 0;  // free for it where its memory is the host's
-    // Products of quantised weights with activations rounded to int8 blocks.
-    bool integer_dots = false;
-    // What is written for matrix units, in plain arithmetic: for tests, slow.
-    bool plain_matrix_units = false;
+    Products products = Products::Best;
 };
 
 // A logical device of its own. Throws Error where it cannot be made.

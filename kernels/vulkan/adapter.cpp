@@ -22,6 +22,47 @@ std::optional<uint32_t> compute_family(const vk::raii::PhysicalDevice& adapter) 
     return {};
 }
 
+// False where the driver chooses how many invocations the subgroups of a pipeline have.
+bool has_steady_subgroups(const vk::raii::PhysicalDevice& adapter) {
+    if (adapter.getProperties().apiVersion < VK_API_VERSION_1_3 &&
+        !has_extension(adapter, VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME))
+        return true;
+    const auto sizes = adapter
+                           .getProperties2<vk::PhysicalDeviceProperties2,
+                                           vk::PhysicalDeviceSubgroupSizeControlProperties>()
+                           .get<vk::PhysicalDeviceSubgroupSizeControlProperties>();
+    return sizes.minSubgroupSize == sizes.maxSubgroupSize;
+}
+
+// As many subgroups as the adapter can hold at a time, where the driver says so.
+int busy_subgroups(const vk::raii::PhysicalDevice& adapter) {
+    constexpr int usual = 2048;
+    if (has_extension(adapter, VK_NV_SHADER_SM_BUILTINS_EXTENSION_NAME)) {
+        const auto units = adapter
+                               .getProperties2<vk::PhysicalDeviceProperties2,
+                                               vk::PhysicalDeviceShaderSMBuiltinsPropertiesNV>()
+                               .get<vk::PhysicalDeviceShaderSMBuiltinsPropertiesNV>();
+        return int(units.shaderSMCount * units.shaderWarpsPerSM);
+    }
+    if (has_extension(adapter, VK_AMD_SHADER_CORE_PROPERTIES_EXTENSION_NAME)) {
+        const auto units = adapter
+                               .getProperties2<vk::PhysicalDeviceProperties2,
+                                               vk::PhysicalDeviceShaderCorePropertiesAMD>()
+                               .get<vk::PhysicalDeviceShaderCorePropertiesAMD>();
+        return int(units.shaderEngineCount * units.shaderArraysPerEngineCount *
+                   units.computeUnitsPerShaderArray * units.simdPerComputeUnit *
+                   units.wavefrontsPerSimd);
+    }
+    return usual;
+}
+
+Ticks ticks_of(const vk::raii::PhysicalDevice& adapter, uint32_t family) {
+    const uint32_t bits = adapter.getQueueFamilyProperties()[family].timestampValidBits;
+    if (bits == 0) return {};
+    return {.nanoseconds = double(adapter.getProperties().limits.timestampPeriod),
+            .mask = ~uint64_t(0) >> (64 - bits)};
+}
+
 // What the kernels cannot do without, by the names of the specification.
 std::string missing_of(const vk::raii::PhysicalDevice& adapter) {
     if (adapter.getProperties().apiVersion < least_version) return "Vulkan 1.2";
@@ -50,6 +91,14 @@ bool offers_dots(const vk::raii::PhysicalDevice& adapter) {
            adapter.getFeatures2<vk::PhysicalDeviceFeatures2, DotFeatures>()
                .get<DotFeatures>()
                .shaderIntegerDotProduct;
+}
+
+bool does_dots_fast(const vk::raii::PhysicalDevice& adapter) {
+    return adapter
+        .getProperties2<vk::PhysicalDeviceProperties2,
+                        vk::PhysicalDeviceShaderIntegerDotProductProperties>()
+        .get<vk::PhysicalDeviceShaderIntegerDotProductProperties>()
+        .integerDotProduct4x8BitPackedSignedAccelerated;
 }
 
 // Of the largest heap of the device's own: size, and what is free of it where the driver says so.
@@ -81,23 +130,39 @@ Uuid uuid_of(const vk::raii::PhysicalDevice& adapter) {
         .deviceUUID;
 }
 
+}  // namespace
+
 std::string text_of(const Features& features, bool software) {
     std::string text = software ? "software on the CPU, " : "";
     text += "subgroups of " + std::to_string(features.subgroup);
     if (features.half) text += ", fp16";
+    if (features.integer_dots) text += ", integer dots";
     if (features.matrix_units) text += ", " + text_of(features.matrix_units);
     return text;
+}
+
+namespace {
+
+Drivers load_drivers() {
+    const vk::ApplicationInfo application{.pApplicationName = "tandem",
+                                          .apiVersion = least_version};
+    vk::raii::Context loader;
+    vk::raii::Instance instance(loader, {.pApplicationInfo = &application});
+    return {std::move(loader), std::move(instance)};
+}
+
+// Libraries of drivers come and go with instances, and some cannot come back very often: NVIDIA's
+// fails after some thirty times. An instance that is never given up keeps them.
+void keep_drivers() {
+    [[maybe_unused]] static const auto* const kept = new Drivers(load_drivers());
 }
 
 }  // namespace
 
 Drivers open_drivers() {
-    const vk::ApplicationInfo application{.pApplicationName = "tandem",
-                                          .apiVersion = least_version};
     try {
-        vk::raii::Context loader;
-        vk::raii::Instance instance(loader, {.pApplicationInfo = &application});
-        return {std::move(loader), std::move(instance)};
+        keep_drivers();
+        return load_drivers();
     } catch (const vk::IncompatibleDriverError&) {
         throw Error("no Vulkan driver is installed; it comes with a GPU's driver");
     } catch (const vk::SystemError& error) {
@@ -150,14 +215,18 @@ AdapterFacts facts_of(const vk::raii::PhysicalDevice& adapter) {
     std::tie(seen.total_bytes, seen.free_bytes) =
         seen.software ? std::pair(total_memory(), free_memory()) : memory_of(adapter, facts.budget);
     facts.queue_family = *compute_family(adapter);
+    facts.ticks = ticks_of(adapter, facts.queue_family);
     const auto offered =
         adapter.getFeatures2<vk::PhysicalDeviceFeatures2, vk::PhysicalDeviceVulkan12Features>();
     facts.features = {
         .subgroup = int(chain.get<vk::PhysicalDeviceSubgroupProperties>().subgroupSize),
+        .steady_subgroups = has_steady_subgroups(adapter),
         .most_invocations = int(properties.limits.maxComputeWorkGroupInvocations),
-        .busy_subgroups = seen.software ? 8 : 2048,
-        .half = bool(offered.get<vk::PhysicalDeviceVulkan12Features>().shaderFloat16),
-        .integer_dots = offers_dots(adapter)};
+        .most_shared = int(properties.limits.maxComputeSharedMemorySize),
+        .busy_subgroups = seen.software ? 8 : busy_subgroups(adapter),
+        .half = bool(offered.get<vk::PhysicalDeviceVulkan12Features>().shaderFloat16)};
+    facts.dots = offers_dots(adapter);
+    facts.features.integer_dots = facts.dots && !seen.software && does_dots_fast(adapter);
     facts.features.matrix_units = matrix_units_of(adapter, facts.features);
     seen.features = text_of(facts.features, seen.software);
     return facts;
@@ -173,7 +242,7 @@ vk::raii::Device make_device(const vk::raii::PhysicalDevice& adapter, const Adap
     DotFeatures dots{.shaderIntegerDotProduct = true};
     const vk::PhysicalDeviceFeatures features{.shaderInt64 = true};
     std::vector<const char*> extensions;
-    if (facts.features.integer_dots) {
+    if (facts.dots) {
         extensions.push_back(VK_KHR_SHADER_INTEGER_DOT_PRODUCT_EXTENSION_NAME);
         features12.pNext = &dots;
     }

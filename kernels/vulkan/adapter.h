@@ -7,11 +7,19 @@
 
 namespace tandem::kernels::vulkan {
 
+// Timestamps of the queue.
+struct Ticks {
+    double nanoseconds = 0;  // each; 0: the queue has no timestamps
+    uint64_t mask = 0;       // of the bits that count
+};
+
 struct AdapterFacts {
     VulkanAdapter adapter;
     Features features;
     uint32_t queue_family = 0;
+    bool dots = false;    // integer dot products, perhaps slow
     bool budget = false;  // the driver says how much memory is free
+    Ticks ticks;
 };
 
 // The way to the adapters.
@@ -26,6 +34,8 @@ Drivers open_drivers();
 std::vector<vk::raii::PhysicalDevice> adapters_of(const vk::raii::Instance& instance);
 bool has_extension(const vk::raii::PhysicalDevice& adapter, std::string_view name);
 AdapterFacts facts_of(const vk::raii::PhysicalDevice& adapter);
+// "subgroups of 32, fp16, ..."
+std::string text_of(const Features& features, bool software);
 // Throws Error where `device` would be an adapter that lacks something.
 void require_usable(const VulkanAdapter& adapter, const std::string& device);
 vk::raii::Device make_device(const vk::raii::PhysicalDevice& adapter, const AdapterFacts& facts);

@@ -39,15 +39,15 @@ vk::raii::PhysicalDevice choose(const vk::raii::Instance& instance, size_t numbe
 AdapterFacts usable_facts(const vk::raii::PhysicalDevice& adapter, const VulkanOptions& options) {
     AdapterFacts facts = facts_of(adapter);
     require_usable(facts.adapter, options.name);
-    if (options.integer_dots && !facts.features.integer_dots)
+    if (options.products == Products::Best) return facts;
+    if (options.products == Products::InDots && !facts.dots)
         throw Error("device " + options.name + " (" + facts.adapter.name +
                     ") has no integer dot products; without them it computes in fp32");
-    facts.features.integer_dots = options.integer_dots;
-    if (options.integer_dots) facts.adapter.features += ", integer dots";
-    if (options.plain_matrix_units) {
-        facts.features.matrix_units = plain_matrix_units();
-        facts.adapter.features += ", " + text_of(facts.features.matrix_units);
-    }
+    Features& features = facts.features;
+    features.integer_dots = options.products == Products::InDots;
+    features.matrix_units =
+        options.products == Products::OnPlainUnits ? plain_matrix_units() : MatrixUnits{};
+    facts.adapter.features = text_of(features, facts.adapter.software);
     return facts;
 }
 
@@ -251,7 +251,8 @@ std::unique_ptr<Recording> VulkanDevice::record(std::span<const Launch> launches
                   .landing = address_of(bindings.landing),
                   .step = step_addresses_,
                   .features = facts_.features};
-        const Recorder recorder{device_, pipelines_, memory_, commands_};
+        const Recorder recorder{device_, pipelines_, memory_, commands_,
+                                bindings.timed ? facts_.ticks : Ticks{}};
         auto recording = recorder.record(launches, site);
         recording->cancelled = bindings.cancelled;
         return recording;
@@ -266,6 +267,8 @@ void VulkanDevice::play(Recording& recording, uint64_t wait, uint64_t signal) {
             device_.signalSemaphore({.semaphore = *timeline_, .value = signal});
             return;
         }
+        replayed.add_times();
+        replayed.stamped = replayed.stamps.count > 0;
         write_step();
         set_counts(replayed, inputs_.tokens(), int64_t(inputs_.rows.size()));
         const vk::TimelineSemaphoreSubmitInfo values{.waitSemaphoreValueCount = 1,

@@ -22,9 +22,7 @@ class VulkanDevice final : public Device {
 
     const Description& description() const override { return description_; }
     Limits measure_limits() override;
-    std::span<const Kernel> kernels() const override {
-        return claims(facts_.features.integer_dots);
-    }
+    std::span<const Kernel> kernels() const override { return claims(facts_.features); }
     const Kernel* copy() const override;
     int64_t packed_bytes(gguf::DType dtype, graph::Use use, int64_t matrices, int64_t rows,
                          int64_t columns) const override;

@@ -29,6 +29,10 @@ Dispatch expert_units(const Operation& operation, const Site& site, Address gate
 
 int64_t few_experts_bytes(const Operation& operation);
 std::vector<Dispatch> few_experts(const Launch& launch, const Site& site);
+// The same in int8, for types of weights that have integer codes; x is in int8 blocks.
+bool has_few_dots(const Operation& operation);
+int64_t few_dots_bytes(const Operation& operation);
+std::vector<Dispatch> few_experts_in_dots(const Launch& launch, const Site& site);
 int64_t many_experts_bytes(const Operation& operation);
 std::vector<Dispatch> many_experts(const Launch& launch, const Site& site);
 

@@ -1,7 +1,9 @@
 // moe_ffn for a few tokens: hidden rows of every choice by itself, then a token's sum over its
-// choices.
+// choices, both in f32 or in int8.
 #include "kernels/vulkan/experts.h"
+#include "kernels/vulkan/forms.h"
 #include "kernels/vulkan/planes.h"
+#include "kernels/vulkan/product.h"
 #include "kernels/vulkan/shaders.h"
 #include "kernels/vulkan/units.h"
 
@@ -22,8 +24,15 @@ struct DownParameters {
         y_stride;
 };
 
-// Gate and up together with their unit, or `only` the product of one of them.
-Dispatch hidden_rows(const Operation& operation, const Site& site, Address y,
+// As many rows of W for a subgroup as leave enough subgroups.
+uint32_t rows_at_once(int64_t row_subgroups, uint32_t most, const Site& site) {
+    uint32_t rows = most;
+    while (rows > 1 && row_subgroups / rows < site.features.busy_subgroups) rows /= 2;
+    return rows;
+}
+
+// Gate and up together with their unit, or `only` the product of one of them, which is in f32.
+Dispatch hidden_rows(const Operation& operation, const Site& site, Address y, bool dots,
                      const Operand* only = nullptr) {
     const ExpertSizes sizes(operation);
     const std::vector<Operand>& inputs = operation.inputs;
@@ -50,17 +59,19 @@ Dispatch hidden_rows(const Operation& operation, const Site& site, Address y,
         .row_bytes = uint32_t(plane_row_bytes(gate.view.dtype, sizes.embd)),
         .x_stride = uint32_t(x.strides[0])};
     const bool aligned = parameters.x % 16 == 0 && sizes.embd % 8 == 0 && x.strides[0] % 4 == 0;
-    const uint32_t group = subgroups(site, 4), rows_at_once = 2;
-    return {.shader = typed("experts_hidden", gate.view.dtype),
-            .constants = {group, gated_unit(operation.node->attributes.word("activation")),
-                          rows_at_once, !only, aligned},
+    const uint32_t group = subgroups(site, 4),
+                   unit = gated_unit(operation.node->attributes.word("activation"));
+    const uint32_t rows = dots ? rows_at_once(sizes.ffn * sizes.choices, 2, site) : 2;
+    return {.shader = typed(dots ? "experts_hidden_dots" : "experts_hidden", gate.view.dtype),
+            .constants = dots ? std::vector<uint32_t>{group, unit, rows}
+                              : std::vector<uint32_t>{group, unit, rows, !only, aligned},
             .parameters = Parameters(parameters),
             .x = {.units = sizes.ffn,
-                  .per_group = int64_t(rows_at_once) * (group / uint32_t(site.features.subgroup))},
+                  .per_group = int64_t(rows) * (group / uint32_t(site.features.subgroup))},
             .y = {.units = sizes.used, .live = live(x)}};
 }
 
-Dispatch down_sums(const Operation& operation, const Site& site, Address hidden) {
+Dispatch down_sums(const Operation& operation, const Site& site, Address hidden, bool dots) {
     const ExpertSizes sizes(operation);
     const std::vector<Operand>& inputs = operation.inputs;
     const graph::View& down = inputs[moe_down].view;
@@ -82,11 +93,13 @@ Dispatch down_sums(const Operation& operation, const Site& site, Address hidden)
                                     .weights_stride = uint32_t(inputs[moe_weights].view.strides[0]),
                                     .y_stride = uint32_t(operation.output.view.strides[0])};
     const bool aligned = hidden % 16 == 0 && sizes.ffn % 8 == 0;
-    const uint32_t group = subgroups(site, int(std::min<int64_t>(sizes.used, 8))), rows_at_once = 4;
-    return {.shader = typed("experts_down", down.dtype),
-            .constants = {group, rows_at_once, aligned},
+    const uint32_t group = subgroups(site, int(std::min<int64_t>(sizes.used, 8)));
+    const uint32_t rows = dots ? rows_at_once(sizes.embd * sizes.choices, 4, site) : 4;
+    return {.shader = typed(dots ? "experts_down_dots" : "experts_down", down.dtype),
+            .constants = dots ? std::vector<uint32_t>{group, rows}
+                              : std::vector<uint32_t>{group, rows, aligned},
             .parameters = Parameters(parameters),
-            .x = {.units = sizes.embd, .per_group = rows_at_once},
+            .x = {.units = sizes.embd, .per_group = rows},
             .y = {.live = live(inputs[moe_x].view)}};
 }
 
@@ -110,15 +123,35 @@ std::vector<Dispatch> few_experts(const Launch& launch, const Site& site) {
     const Address hidden = site.scratch(launch), ups = hidden + Address(hidden_bytes(operation));
     std::vector<Dispatch> all;
     if (one_type(operation)) {
-        all = {hidden_rows(operation, site, hidden)};
+        all = {hidden_rows(operation, site, hidden, false)};
     } else {
-        all = {hidden_rows(operation, site, hidden, &operation.inputs[moe_gate]),
-               hidden_rows(operation, site, ups, &operation.inputs[moe_up]),
+        all = {hidden_rows(operation, site, hidden, false, &operation.inputs[moe_gate]),
+               hidden_rows(operation, site, ups, false, &operation.inputs[moe_up]),
                expert_units(operation, site, hidden, ups)};
         all[1].after_previous = false;
     }
-    all.push_back(down_sums(operation, site, hidden));
+    all.push_back(down_sums(operation, site, hidden, false));
     return all;
+}
+
+bool has_few_dots(const Operation& operation) {
+    return one_type(operation) && has_dots(operation.inputs[moe_gate].view.dtype) &&
+           has_dots(operation.inputs[moe_down].view.dtype);
+}
+
+int64_t few_dots_bytes(const Operation& operation) {
+    const ExpertSizes sizes(operation);
+    return hidden_bytes(operation) + int8_bytes(sizes.choices * sizes.ffn);
+}
+
+std::vector<Dispatch> few_experts_in_dots(const Launch& launch, const Site& site) {
+    const Operation& operation = launch.operations[0];
+    const ExpertSizes sizes(operation);
+    const graph::View& x = operation.inputs[moe_x].view;
+    const Address hidden = site.scratch(launch), codes = hidden + Address(hidden_bytes(operation));
+    return {hidden_rows(operation, site, hidden, true),
+            to_int8_blocks(site.count(x), live(x), sizes.used * sizes.ffn, hidden, codes),
+            down_sums(operation, site, codes, true)};
 }
 
 }  // namespace tandem::kernels::vulkan

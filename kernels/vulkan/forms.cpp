@@ -3,7 +3,7 @@
 namespace tandem::kernels::vulkan {
 
 namespace ops {
-extern const VulkanKernel copy, quantize;
+extern const VulkanKernel copy, quantize, to_halves;
 }
 
 const Form& dense() {
@@ -19,12 +19,26 @@ graph::View dense_view(graph::View view) {
     return view;
 }
 
+bool reads_fours(const Walk& walk, Address x) {
+    const uint32_t last = walk.axes - 1;
+    bool whole = x % 16 == 0 && walk.strides[1][last] == 1 && walk.per_live % 4 == 0;
+    for (uint32_t i = 0; i < last; ++i)
+        whole = whole && walk.strides[1][i] % 4 == 0 && walk.extents[i + 1] % 4 == 0;
+    return whole;
+}
+
 int64_t int8_bytes(int64_t elements) { return (elements + 127) / 128 * 160; }
 
 const Form& int8_blocks() {
     static const Form form{"int8_blocks",
                            [](const graph::View& view) { return int8_bytes(view.elements()); },
                            &claim_of(ops::quantize)};
+    return form;
+}
+
+const Form& halves() {
+    static const Form form{"halves", [](const graph::View& view) { return view.elements() * 2; },
+                           &claim_of(ops::to_halves)};
     return form;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "kernels/vulkan/site.h"
+#include "kernels/vulkan/walk.h"
 
 namespace tandem::kernels::vulkan {
 
@@ -10,11 +11,22 @@ const Form& dense();
 // A view of the value in that form.
 graph::View dense_view(graph::View view);
 
+// True where four neighbours of a walk's second operand, which begins at x, can be read at once:
+// the first operand is its dense view, and the first neighbour's number there a multiple of four.
+bool reads_fours(const Walk& walk, Address x);
+
+// The same order as f16, for values whose rows are multiples of 32; what is too large for f16
+// becomes the largest number that is not.
+const Form& halves();
+
 // The same order in int8 blocks, for values whose rows are multiples of 32
 // (shaders/int8_blocks.glsl).
 const Form& int8_blocks();
 int64_t int8_bytes(int64_t elements);
 // `y` of that many bytes becomes the form of x, which may lie in any way.
 Dispatch to_int8_blocks(const graph::View& x, Address x_at, Address y_at, const Site& site);
+// The same for x that is dense, `per_live` elements for each live one of the count that stands at
+// `count`.
+Dispatch to_int8_blocks(Address count, Live live, int64_t per_live, Address x_at, Address y_at);
 
 }  // namespace tandem::kernels::vulkan

@@ -1,7 +1,9 @@
-// What the hardware allows: streaming reads of its memory, and multiply-adds in f32.
+// What the hardware allows: streaming reads of its memory, and multiply-adds in f32 and on matrix
+// units.
 #include <chrono>
 
 #include "kernels/vulkan/device.h"
+#include "kernels/vulkan/matrix_units.h"
 
 namespace tandem::kernels::vulkan {
 
@@ -12,7 +14,14 @@ struct LimitParameters {
     uint32_t vectors, rounds;
 };
 
+struct UnitsParameters {
+    Address to;
+    uint32_t rounds;
+};
+
 constexpr int repetitions = 5;
+// As many times memory is read in one go, so that the way to the device does not count.
+constexpr int passes = 8;
 
 }  // namespace
 
@@ -26,18 +35,18 @@ Limits VulkanDevice::measure_limits() {
         const Block block = memory_.take(bytes, Reach::Device);
         upload_.clear(block);
         upload_.finish();
-        const LimitParameters parameters{block.address, block.address, uint32_t(bytes / 16),
-                                         rounds};
-        auto seconds_of = [&](bool reads) {
+        auto seconds_of = [&](const Dispatch& dispatch, int times) {
             vk::raii::CommandBuffers buffers(device_,
                                              {.commandPool = *commands_, .commandBufferCount = 1});
             const vk::raii::CommandBuffer& commands = buffers[0];
             commands.begin(vk::CommandBufferBeginInfo{});
             commands.bindPipeline(vk::PipelineBindPoint::eCompute,
-                                  pipelines_.get("limit", {group, reads}));
-            commands.pushConstants<LimitParameters>(
-                pipelines_.layout(), vk::ShaderStageFlagBits::eCompute, 0, parameters);
-            commands.dispatch(groups, 1, 1);
+                                  pipelines_.get(dispatch.shader, dispatch.constants));
+            commands.pushConstants<std::byte>(
+                pipelines_.layout(), vk::ShaderStageFlagBits::eCompute, 0,
+                vk::ArrayProxy<const std::byte>(uint32_t(dispatch.parameters.bytes),
+                                                dispatch.parameters.data.data()));
+            for (int i = 0; i < times; ++i) commands.dispatch(groups, 1, 1);
             commands.end();
             const vk::CommandBuffer recorded = *commands;
             const auto start = std::chrono::steady_clock::now();
@@ -45,15 +54,34 @@ Limits VulkanDevice::measure_limits() {
             queue_.waitIdle();
             return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
         };
-        Limits best;
-        for (int repetition = 0; repetition < repetitions; ++repetition) {
-            best.bytes_per_second =
-                std::max(best.bytes_per_second, double(bytes) / seconds_of(true));
-            best.multiply_adds_per_second =
-                std::max(best.multiply_adds_per_second,
-                         double(groups) * group * rounds * 64 / seconds_of(false));
+        const Parameters parameters(
+            LimitParameters{block.address, block.address, uint32_t(bytes / 16), rounds});
+        const Dispatch reads{"limit", {group, true}, parameters};
+        const Dispatch products{"limit", {group, false}, parameters};
+        auto best_rate = [&](const Dispatch& dispatch, int times, double amount) {
+            double best = 0;
+            for (int i = 0; i < repetitions; ++i)
+                best = std::max(best, amount * times / seconds_of(dispatch, times));
+            return best;
+        };
+        Limits limits{.bytes_per_second = best_rate(reads, passes, double(bytes)),
+                      .multiply_adds_per_second =
+                          best_rate(products, 1, double(groups) * group * rounds * 64)};
+        if (const MatrixUnits& units = facts_.features.matrix_units) {
+            const Site site{.weights = weights_,
+                            .states = states_,
+                            .vectors = vectors_,
+                            .features = facts_.features};
+            const MatrixTile tile = matrix_tile(units, 128, 128, 1);
+            const Dispatch fragments{of_units("limit_units", units), constants(tile, site, 1),
+                                     Parameters(UnitsParameters{block.address, rounds / 8})};
+            limits.float_multiply_adds_per_second = limits.multiply_adds_per_second;
+            limits.multiply_adds_per_second =
+                best_rate(fragments, 1,
+                          double(groups) * double(rounds / 8) * double(tile.rows * tile.tokens) *
+                              units.depth);
         }
-        return best;
+        return limits;
     });
 }
 

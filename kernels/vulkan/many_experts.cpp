@@ -131,8 +131,10 @@ struct ManyExperts {
         if (on_units) {
             const MatrixUnits& units = site.features.matrix_units;
             const MatrixTile tile = tile_of_experts(operation, units);
-            return {.shader = of_units("experts_matrices", w.dtype, units),
-                    .constants = constants(tile, site, aligned),
+            std::vector<uint32_t> shape = constants(tile, site, 1);
+            shape.push_back(aligned);
+            return {.shader = of_units(typed("experts_matrices", w.dtype), units),
+                    .constants = shape,
                     .parameters = Parameters(parameters),
                     .x = tiles,
                     .y = {.units = rows, .per_group = tile.rows}};

@@ -4,7 +4,9 @@
 #include <cstddef>
 #include <new>
 
+#include "gguf/half.h"
 #include "kernels/vulkan/matrix_units.h"
+#include "kernels/vulkan/planes.h"
 #include "kernels/vulkan/shaders.h"
 #include "kernels/vulkan/tile.h"
 
@@ -13,41 +15,45 @@ namespace tandem::kernels::vulkan {
 namespace {
 
 // Several tiles, of which the last are not full.
-constexpr uint32_t rows = 150, columns = 136, tokens = 70;
-// f16 operands leave about 1e-7 of a sum's power, a lane in the wrong place all of it.
+constexpr uint32_t rows = 150, columns = 160, tokens = 70;
+// A lane in the wrong place leaves all of a sum's power, the order of the sums next to nothing.
 constexpr double most_error = 1e-5;
 
 // All of the check, as the device sees it.
 struct Check {
     uint32_t count[4] = {tokens};
     float w[rows * columns], x[tokens * columns];
+    uint16_t half_w[rows * columns], half_x[tokens * columns];
     float by_units[tokens * rows] = {}, in_floats[tokens * rows] = {};
 };
-static_assert(offsetof(Check, w) % 16 == 0 && offsetof(Check, x) % 16 == 0);
+static_assert(offsetof(Check, w) % 16 == 0 && offsetof(Check, x) % 16 == 0 &&
+              offsetof(Check, half_w) % 16 == 0 && offsetof(Check, half_x) % 16 == 0);
 
 void fill(Check& check) {
     uint32_t state = 1;
-    auto draw = [&] {  // from -1 to 1
+    auto draw = [&] {  // from -1 to 1, and a half
         state = state * 1664525 + 1013904223;
-        return float(int32_t(state)) / 2147483648.0f;
+        return float(int32_t(state) >> 22) / 512.0f;
     };
     std::ranges::generate(check.w, draw);
     std::ranges::generate(check.x, draw);
+    std::ranges::transform(check.w, check.half_w, gguf::f32_to_f16);
+    std::ranges::transform(check.x, check.half_x, gguf::f32_to_f16);
 }
 
-Product product_of(Address check, size_t y) {
+Product product_of(Address check, gguf::DType dtype, size_t w, size_t x, size_t y) {
     const auto at = [&](size_t offset) { return check + Address(offset); };
     return {.parameters = {.count = at(offsetof(Check, count)),
-                           .w = at(offsetof(Check, w)),
-                           .x = at(offsetof(Check, x)),
+                           .w = at(w),
+                           .x = at(x),
                            .y = at(y),
                            .rows = rows,
                            .columns = columns,
-                           .row_bytes = columns * sizeof(float),
+                           .row_bytes = uint32_t(plane_row_bytes(dtype, columns)),
                            .per_live = 1,
                            .weight_rows = {.to = {1}},
                            .token_rows = {.from = {columns}, .to = {rows}}},
-            .dtype = gguf::DType::F32,
+            .dtype = dtype,
             .most_tokens = tokens,
             .live = Live::Tokens,
             .aligned = true};
@@ -84,8 +90,11 @@ bool matrix_units_hold(const vk::raii::Device& device, const vk::raii::Queue& qu
     fill(check);
     const Site site = {.weights = {}, .states = {}, .vectors = {}, .features = features};
     const Dispatch dispatches[] = {
-        by_matrix_units(product_of(block.address, offsetof(Check, by_units)), site),
-        by_tiles(product_of(block.address, offsetof(Check, in_floats)))};
+        by_matrix_units(product_of(block.address, gguf::DType::F16, offsetof(Check, half_w),
+                                   offsetof(Check, half_x), offsetof(Check, by_units)),
+                        site, 0)[0],
+        by_tiles(product_of(block.address, gguf::DType::F32, offsetof(Check, w), offsetof(Check, x),
+                            offsetof(Check, in_floats)))};
     vk::raii::CommandBuffers buffers(device, {.commandPool = *pool, .commandBufferCount = 1});
     const vk::raii::CommandBuffer& commands = buffers[0];
     commands.begin(vk::CommandBufferBeginInfo{});

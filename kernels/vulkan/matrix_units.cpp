@@ -1,5 +1,7 @@
 #include "kernels/vulkan/matrix_units.h"
 
+#include <utility>
+
 #include "kernels/vulkan/adapter.h"
 #include "kernels/vulkan/shaders.h"
 
@@ -19,18 +21,6 @@ bool offers_matrices(const vk::raii::PhysicalDevice& adapter) {
            features.vulkanMemoryModel && features.shaderFloat16;
 }
 
-// True where the driver chooses how many invocations the subgroups of a pipeline have.
-bool varies_subgroups(const vk::raii::PhysicalDevice& adapter) {
-    if (adapter.getProperties().apiVersion < VK_API_VERSION_1_3 &&
-        !has_extension(adapter, VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME))
-        return false;
-    const auto sizes = adapter
-                           .getProperties2<vk::PhysicalDeviceProperties2,
-                                           vk::PhysicalDeviceSubgroupSizeControlProperties>()
-                           .get<vk::PhysicalDeviceSubgroupSizeControlProperties>();
-    return sizes.minSubgroupSize != sizes.maxSubgroupSize;
-}
-
 // Tiles of them fit into shared memory, and steps through rows take whole parts.
 bool suits(const vk::CooperativeMatrixPropertiesNV& offered) {
     using Type = vk::ComponentTypeNV;
@@ -42,16 +32,67 @@ bool suits(const vk::CooperativeMatrixPropertiesNV& offered) {
            parts_at_once * 8 % offered.KSize == 0;
 }
 
-// Large tiles decode and read less, small ones keep more of the device busy.
-MatrixTile tile_for(const Product& product, const MatrixUnits& units) {
+// Large tiles read less, small ones keep more of the device busy.
+MatrixTile tile_for(int64_t rows, const Product& product, const MatrixUnits& units) {
     constexpr int64_t enough_groups = 256;
-    const int64_t rows = product.parameters.rows, tokens = product.most_tokens;
+    const int64_t tokens = product.most_tokens;
     for (int64_t tile_tokens : {128, 64}) {
         const MatrixTile tile = matrix_tile(units, 128, tile_tokens, product.matrices);
         const int64_t groups = ((rows - 1) / tile.rows + 1) * ((tokens - 1) / tile.tokens + 1);
         if (tokens > tile.tokens / 2 && groups >= enough_groups) return tile;
     }
     return matrix_tile(units, 64, 64, product.matrices);
+}
+
+// Rows are in the order of their elements, and there are no gaps between them.
+bool lies_in_halves(gguf::DType dtype) { return dtype == gguf::DType::F16; }
+
+int64_t expanded_bytes(int64_t rows, int64_t columns) { return rows * columns * 2; }
+
+// Rows that are expanded before any of them is multiplied: so many that the device is busy without
+// a break for long, and so few that they need little memory.
+int64_t rows_at_once(int64_t rows, int64_t columns) {
+    constexpr int64_t most_bytes = int64_t(128) << 20, multiple = 128;
+    return std::min(rows, std::max<int64_t>(1, most_bytes / (columns * 2) / multiple) * multiple);
+}
+
+struct ExpandParameters {
+    Address w, y, codebook;
+    uint32_t rows, first_row, columns, row_bytes;
+};
+
+struct HalvesParameters {
+    Address count, w, x, y, other;
+    uint32_t rows, first_row, columns, per_live;
+    Runs weight_rows, token_rows;
+};
+
+// `count` rows of a matrix from `first` on to `y`.
+Dispatch expand(const Product& product, Address w, Address y, int64_t first, int64_t count) {
+    const ProductParameters& whole = product.parameters;
+    return {
+        .shader = typed("expand", product.dtype),
+        .constants = {elements_at_once},
+        .parameters = Parameters(ExpandParameters{w, y, whole.codebook, uint32_t(count),
+                                                  uint32_t(first), whole.columns, whole.row_bytes}),
+        .x = {.units = count * (whole.columns / 8), .per_group = elements_at_once}};
+}
+
+// The products of these rows, which lie at `w`, as halves; `other` as in ProductParameters, or the
+// same rows of the second matrix.
+Dispatch multiply(const Product& product, const Site& site, Address w, Address other, int64_t first,
+                  int64_t count) {
+    const ProductParameters& whole = product.parameters;
+    const MatrixTile tile = tile_for(count, product, site.features.matrix_units);
+    std::vector<uint32_t> shape = constants(tile, site, product.matrices);
+    shape.insert(shape.end(), {product.kind, product.matrices});
+    return {.shader = of_units("linear_halves", site.features.matrix_units),
+            .constants = shape,
+            .parameters = Parameters(HalvesParameters{
+                whole.count, w, whole.x, whole.y, other, uint32_t(count), uint32_t(first),
+                whole.columns, whole.per_live, whole.weight_rows, whole.token_rows}),
+            .x = {.units = whole.per_live, .per_group = tile.tokens, .live = product.live},
+            .y = {.units = count, .per_group = tile.rows}};
 }
 
 }  // namespace
@@ -64,7 +105,7 @@ std::string text_of(const MatrixUnits& units) {
 }
 
 MatrixUnits matrix_units_of(const vk::raii::PhysicalDevice& adapter, const Features& features) {
-    if (!offers_matrices(adapter) || varies_subgroups(adapter) ||
+    if (!offers_matrices(adapter) || !features.steady_subgroups ||
         MatrixTile::subgroups * features.subgroup > features.most_invocations)
         return {};
     MatrixUnits best;
@@ -91,12 +132,17 @@ MatrixTile matrix_tile(const MatrixUnits& units, int64_t rows, int64_t tokens, u
     return tile;
 }
 
-std::string of_units(std::string_view shader, gguf::DType dtype, const MatrixUnits& units) {
-    return typed(shader, dtype) + "." + units.variant;
+std::string of_units(std::string_view shader, const MatrixUnits& units) {
+    return std::string(shader) + "." + units.variant;
 }
 
-std::vector<uint32_t> constants(const MatrixTile& tile, const Site& site, bool aligned) {
+std::vector<uint32_t> constants(const MatrixTile& tile, const Site& site, uint32_t matrices) {
     const MatrixUnits& units = site.features.matrix_units;
+    // Beside the tile a shader notes where its rows and tokens lie.
+    const int64_t rows = tile.rows * matrices,
+                  stage = (rows + tile.tokens) * (parts_at_once + 1) * 16;
+    const int64_t notes = (rows + tile.tokens) * 8;
+    const uint32_t stages = 2 * stage + notes <= site.features.most_shared ? 2 : 1;
     return {vulkan::subgroups(site, MatrixTile::subgroups),
             units.rows,
             units.tokens,
@@ -104,25 +150,42 @@ std::vector<uint32_t> constants(const MatrixTile& tile, const Site& site, bool a
             tile.row_fragments,
             tile.token_fragments,
             parts_at_once,
-            aligned};
+            stages};
 }
 
-bool suits_matrix_units(const Product& product, const Features& features) {
-    return features.matrix_units && !product.shares_axes &&
-           product.most_tokens >= MatrixTile::least_tokens;
+bool suits_matrix_units(const Operation& linear) {
+    const graph::View& w = linear.inputs[1].view;
+    const OuterAxes outer = outer_axes(linear.inputs[0].view, w);
+    return !outer.shared && outer.most_tokens() >= MatrixTile::least_tokens &&
+           w.row_length() % (parts_at_once * 8) == 0;
 }
 
-Dispatch by_matrix_units(const Product& product, const Site& site) {
-    const MatrixUnits& units = site.features.matrix_units;
-    const MatrixTile tile = tile_for(product, units);
-    std::vector<uint32_t> shape = constants(tile, site, product.aligned);
-    shape.insert(shape.end(), {product.kind, product.matrices});
-    return {
-        .shader = of_units("linear_matrices", product.dtype, units),
-        .constants = shape,
-        .parameters = Parameters(product.parameters),
-        .x = {.units = product.parameters.per_live, .per_group = tile.tokens, .live = product.live},
-        .y = {.units = product.parameters.rows, .per_group = tile.rows}};
+int64_t matrix_units_bytes(const Operation& linear, int64_t matrices) {
+    const graph::View& w = linear.inputs[1].view;
+    return lies_in_halves(w.dtype)
+               ? 0
+               : matrices * expanded_bytes(rows_at_once(w.rows(), w.row_length()), w.row_length());
+}
+
+std::vector<Dispatch> by_matrix_units(const Product& product, const Site& site, Address scratch) {
+    const ProductParameters& whole = product.parameters;
+    const bool expands = !lies_in_halves(product.dtype);
+    const int64_t rows = expands ? rows_at_once(whole.rows, whole.columns) : whole.rows;
+    const Address second = scratch + Address(expanded_bytes(rows, whole.columns));
+    std::vector<Dispatch> all;
+    for (int64_t first = 0; first < whole.rows; first += rows) {
+        const int64_t count = std::min(rows, whole.rows - first);
+        Address w = whole.w, other = whole.other;
+        if (expands) {
+            all.push_back(expand(product, std::exchange(w, scratch), scratch, first, count));
+            if (product.matrices > 1) {
+                all.push_back(expand(product, std::exchange(other, second), second, first, count));
+                all.back().after_previous = false;
+            }
+        }
+        all.push_back(multiply(product, site, w, other, first, count));
+    }
+    return all;
 }
 
 }  // namespace tandem::kernels::vulkan

@@ -26,11 +26,15 @@ struct MatrixTile {
 
 // Of so many rows of all matrices and tokens, multiples of 32.
 MatrixTile matrix_tile(const MatrixUnits& units, int64_t rows, int64_t tokens, uint32_t matrices);
-// The name of a shader for them, and its specialization constants.
-std::string of_units(std::string_view shader, gguf::DType dtype, const MatrixUnits& units);
-std::vector<uint32_t> constants(const MatrixTile& tile, const Site& site, bool aligned);
+// The name of a shader for them, perhaps for weights of a type, and its first specialization
+// constants.
+std::string of_units(std::string_view shader, const MatrixUnits& units);
+std::vector<uint32_t> constants(const MatrixTile& tile, const Site& site, uint32_t matrices);
 
-bool suits_matrix_units(const Product& product, const Features& features);
-Dispatch by_matrix_units(const Product& product, const Site& site);
+// A linear of so many tokens that units are the best for it, and of rows that they can take.
+bool suits_matrix_units(const Operation& linear);
+// A product with x in halves, of one or two matrices; what is expanded of these lies in `scratch`.
+std::vector<Dispatch> by_matrix_units(const Product& product, const Site& site, Address scratch);
+int64_t matrix_units_bytes(const Operation& linear, int64_t matrices);
 
 }  // namespace tandem::kernels::vulkan

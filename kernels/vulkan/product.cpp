@@ -1,7 +1,6 @@
 #include "kernels/vulkan/product.h"
 
 #include "kernels/vulkan/linear_chain.h"
-#include "kernels/vulkan/matrix_units.h"
 #include "kernels/vulkan/pipelines.h"
 #include "kernels/vulkan/planes.h"
 #include "kernels/vulkan/shaders.h"
@@ -47,30 +46,43 @@ bool has_tiles(const Product& product) {
     return !product.shares_axes && product.most_tokens >= Tile::least_tokens;
 }
 
+graph::Shape row_axes(const graph::View& w) {
+    return {w.axes.begin(), w.axes.end() - int64_t(w.columns)};
+}
+
 }  // namespace
+
+OuterAxes outer_axes(const graph::View& x, const graph::View& w) {
+    OuterAxes outer;
+    const graph::Shape rows = row_axes(w);
+    for (size_t i = 0; i + w.columns < x.axes.size(); ++i) {
+        if (contains(rows, x.axes[i])) {
+            outer.shared = true;
+            continue;
+        }
+        outer.axes.push_back(x.axes[i]);
+        outer.extents.push_back(x.extents[i]);
+        if (!x.axes[i]->live()) outer.per_live *= x.extents[i];
+    }
+    return outer;
+}
+
+int64_t OuterAxes::most_tokens() const {
+    return per_live * (axes.empty() || !axes[0]->live() ? 1 : extents[0]);
+}
 
 Product product_of(const Launch& launch, const Site& site, const graph::View& x) {
     const LinearChain chain = linear_chain(launch.operations);
     const Operation& operation = launch.operations[chain.product];
     const Operand& result = launch.operations.back().output;
     const graph::View &w = operation.inputs[1].view, &y = result.view;
-    const graph::Shape weight_axes(w.axes.begin(), w.axes.end() - int64_t(w.columns));
+    const graph::Shape weight_axes = row_axes(w);
+    const OuterAxes outer = outer_axes(x, w);
     Product product{.dtype = w.dtype,
                     .live = live(x),
                     .kind = chain.kind,
                     .matrices = chain.length == 3 ? 2u : 1u};
-    graph::Shape outer;
-    std::vector<int64_t> extents;
-    int64_t per_live = 1;
-    for (size_t i = 0; i + w.columns < x.axes.size(); ++i) {
-        if (contains(weight_axes, x.axes[i])) {
-            product.shares_axes = true;
-            continue;
-        }
-        outer.push_back(x.axes[i]);
-        extents.push_back(x.extents[i]);
-        if (!x.axes[i]->live()) per_live *= x.extents[i];
-    }
+    product.shares_axes = outer.shared;
     product.parameters = {
         .count = site.count(x),
         .w = site.address(operation.inputs[1]),
@@ -80,15 +92,15 @@ Product product_of(const Launch& launch, const Site& site, const graph::View& x)
         .rows = uint32_t(w.rows()),
         .columns = uint32_t(w.row_length()),
         .row_bytes = uint32_t(plane_row_bytes(w.dtype, w.row_length())),
-        .per_live = uint32_t(per_live),
+        .per_live = uint32_t(outer.per_live),
         .weight_rows =
             runs_of(weight_axes,
                     {w.extents.begin(), w.extents.begin() + int64_t(weight_axes.size())}, x, y),
-        .token_rows = runs_of(outer, extents, x, y)};
+        .token_rows = runs_of(outer.axes, outer.extents, x, y)};
     if (chain.length > 1)
         product.parameters.other =
             site.address(launch.operations[chain.second].inputs[chain.operand]);
-    product.most_tokens = per_live * (outer.empty() || !outer[0]->live() ? 1 : x.extents[0]);
+    product.most_tokens = outer.most_tokens();
     product.aligned = product.parameters.x % 16 == 0 && product.parameters.columns % 8 == 0;
     for (const Runs& runs : {product.parameters.weight_rows, product.parameters.token_rows})
         for (uint32_t stride : runs.from) product.aligned = product.aligned && stride % 4 == 0;
@@ -96,7 +108,6 @@ Product product_of(const Launch& launch, const Site& site, const graph::View& x)
 }
 
 std::vector<Dispatch> in_floats(const Product& product, const Site& site) {
-    if (suits_matrix_units(product, site.features)) return {by_matrix_units(product, site)};
     return {has_tiles(product) ? by_tiles(product, "linear_tile", product.aligned)
                                : by_vectors(product, site, "linear_vector", product.aligned)};
 }

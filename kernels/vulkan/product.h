@@ -1,4 +1,4 @@
-// What a launch of linear asks of its shaders, in f32, on matrix units or in int8, with what
+// What a launch of linear asks of its shaders, in f32, in int8 or on matrix units, with what
 // follows the product.
 #pragma once
 
@@ -25,6 +25,17 @@ struct Product {
     bool aligned = false;  // x, as floats, can be read by fours
     uint32_t kind = 0, matrices = 1;
 };
+
+// The axes of x that are not contracted, and whether W has some of them, too.
+struct OuterAxes {
+    graph::Shape axes;
+    std::vector<int64_t> extents;
+    int64_t per_live = 1;  // rows of x for a live element of its first axis
+    bool shared = false;
+
+    int64_t most_tokens() const;  // rows of x that meet a row of W
+};
+OuterAxes outer_axes(const graph::View& x, const graph::View& w);
 
 // `x` says how the operand lies in the form in which it is read.
 Product product_of(const Launch& launch, const Site& site, const graph::View& x);

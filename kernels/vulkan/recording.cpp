@@ -37,7 +37,32 @@ void wait_for_earlier(const vk::raii::CommandBuffer& commands) {
             vk::AccessFlagBits::eShaderRead | vk::AccessFlagBits::eShaderWrite);
 }
 
+Stamps make_stamps(const vk::raii::Device& device, size_t launches, const Ticks& ticks) {
+    const auto count = uint32_t(launches) + 1;
+    return {{device, {.queryType = vk::QueryType::eTimestamp, .queryCount = count}}, count, ticks};
+}
+
+void stamp(const vk::raii::CommandBuffer& commands, const Stamps& stamps, uint32_t number) {
+    if (stamps.count > 0)
+        commands.writeTimestamp(vk::PipelineStageFlagBits::eBottomOfPipe, *stamps.pool, number);
+}
+
 }  // namespace
+
+std::vector<LaunchTime> VulkanRecording::take_times() {
+    add_times();
+    return std::exchange(times, std::vector<LaunchTime>(times.size()));
+}
+
+void VulkanRecording::add_times() {
+    if (!std::exchange(stamped, false)) return;
+    const auto [result, at] = stamps.pool.getResults<uint64_t>(
+        0, stamps.count, stamps.count * sizeof(uint64_t), sizeof(uint64_t),
+        vk::QueryResultFlagBits::e64 | vk::QueryResultFlagBits::eWait);
+    for (size_t i = 0; i < times.size(); ++i)
+        times[i].working +=
+            int64_t(double((at[i + 1] - at[i]) & stamps.ticks.mask) * stamps.ticks.nanoseconds);
+}
 
 std::unique_ptr<VulkanRecording> Recorder::record(std::span<const Launch> launches,
                                                   const Site& site) const {
@@ -46,6 +71,14 @@ std::unique_ptr<VulkanRecording> Recorder::record(std::span<const Launch> launch
     recording->commands = std::move(buffers[0]);
     const vk::raii::CommandBuffer& commands = recording->commands;
     commands.begin(vk::CommandBufferBeginInfo{});
+    Stamps& stamps = recording->stamps;
+    if (ticks.nanoseconds > 0) {
+        stamps = make_stamps(device, launches.size(), ticks);
+        recording->times.resize(launches.size());
+        commands.resetQueryPool(*stamps.pool, 0, stamps.count);
+    }
+    uint32_t stamped = 0;
+    stamp(commands, stamps, stamped++);
     Hazards hazards;
     vk::Pipeline bound;
     for (const Launch& launch : launches) {
@@ -74,6 +107,7 @@ std::unique_ptr<VulkanRecording> Recorder::record(std::span<const Launch> launch
                 commands.dispatchIndirect(block.buffer, vk::DeviceSize(block.offset));
             }
         }
+        stamp(commands, stamps, stamped++);
     }
     barrier(commands, vk::PipelineStageFlagBits::eHost, vk::AccessFlagBits::eHostRead);
     commands.end();

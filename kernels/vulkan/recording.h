@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "kernels/vulkan/adapter.h"
 #include "kernels/vulkan/memory.h"
 #include "kernels/vulkan/pipelines.h"
 #include "kernels/vulkan/site.h"
@@ -15,10 +16,26 @@ struct LiveDispatch {
     uint32_t* groups = nullptr;  // three, where the device reads them
 };
 
+// When the device was done with each launch of a recording, the time before them first.
+struct Stamps {
+    vk::raii::QueryPool pool = nullptr;
+    uint32_t count = 0;
+    Ticks ticks;
+};
+
 struct VulkanRecording final : Recording {
     vk::raii::CommandBuffer commands = nullptr;
     std::vector<LiveDispatch> live;
     const std::atomic<bool>* cancelled = nullptr;
+    Stamps stamps;         // none where nobody asks
+    bool stamped = false;  // by a play whose times were not added up yet
+    std::vector<LaunchTime> times;
+
+    // Launches that run side by side share their time: each has what it took longer than those
+    // before it.
+    std::vector<LaunchTime> take_times() override;
+    // Adds up the times of a play that is done, before the next overwrites them.
+    void add_times();
 };
 
 // What is made when launches are recorded.
@@ -27,6 +44,7 @@ struct Recorder {
     Pipelines& pipelines;
     Memory& memory;
     const vk::raii::CommandPool& pool;
+    Ticks ticks;  // where the launches are to be timed
 
     std::unique_ptr<VulkanRecording> record(std::span<const Launch> launches,
                                             const Site& site) const;

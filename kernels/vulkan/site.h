@@ -31,11 +31,13 @@ std::string text_of(const MatrixUnits& units);
 
 // What it offers beyond that.
 struct Features {
-    int subgroup = 32;           // invocations of a subgroup
-    int most_invocations = 128;  // of a workgroup
-    int busy_subgroups = 2048;   // about as many as keep it busy
-    bool half = false;           // arithmetic in f16
-    bool integer_dots = false;   // sums of four int8 products as one instruction
+    int subgroup = 32;               // invocations of a subgroup
+    bool steady_subgroups = false;   // the same number in all shaders
+    int most_invocations = 128;      // of a workgroup
+    int most_shared = shared_bytes;  // memory that it shares
+    int busy_subgroups = 2048;       // about as many as keep it busy
+    bool half = false;               // arithmetic in f16
+    bool integer_dots = false;       // sums of four int8 products as one instruction
     MatrixUnits matrix_units;
 };
 
@@ -81,14 +83,15 @@ struct VulkanKernel {
     std::vector<Dispatch> (*bind)(const Launch& launch, const Site& site) = nullptr;
     const Form* (*form)(const Operation& operation, size_t input) = nullptr;
     int64_t (*scratch_bytes)(std::span<const Operation> claimed) = nullptr;
-    bool integer_dots = false;  // only for devices with these, where it goes before the others
+    // Only for devices that have it.
+    enum class Needs { Nothing, IntegerDots, MatrixUnits } needs = Needs::Nothing;
 };
 
 // All kernels, made by the build from the files of ops/; no two claim the same front of operations,
-// but for one with integer dots and one without. The same table as the planner of a device with
-// them or without them sees it, and one kernel's entry there.
+// but for those with different needs. The same table as the planner of a device with these features
+// sees it, matrix units first and then integer dots, and one kernel's entry there.
 std::span<const VulkanKernel* const> ops_table();
-std::span<const Kernel> claims(bool integer_dots);
+std::span<const Kernel> claims(const Features& features);
 const Kernel& claim_of(const VulkanKernel& kernel);
 
 // Claims one operation of the op of that name.

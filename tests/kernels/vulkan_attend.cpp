@@ -52,7 +52,7 @@ void expect_close(const Case& how, const Steps& steps) {
 
 // How many parts a long cache is read in shows in the memory for their results.
 bool reads_in_parts(const SmallModel& model, int64_t tokens) {
-    const auto device = kernels::make_vulkan_device({.name = "vulkan0"});
+    const auto device = kernels::make_vulkan_device(test::in_floats);
     const parallel::Programs programs = model.programs(*device, tokens);
     for (const auto& item : fitting(programs.body, tokens).items)
         for (const kernels::Launch& launch : std::get<parallel::Segment>(item).launches)
@@ -223,7 +223,7 @@ TEST_F(VulkanAttend, CachesRoundAsTheFormatsSay) {
                             cache, 0.1, {.window = 1}));
         Steps steps;
         for (int32_t i = 0; i < 40; ++i) steps.push_back(random_step(i, 1));
-        EXPECT_EQ(model.run(kernels::make_vulkan_device({.name = "vulkan0"}), steps),
+        EXPECT_EQ(model.run(kernels::make_vulkan_device(test::in_floats), steps),
                   model.run(std::make_unique<kernels::ReferenceDevice>("reference", 0), steps))
             << gguf::name(dtype);
     }

@@ -15,7 +15,7 @@ using Sizes = std::vector<size_t>;
 
 // How many operations the launches that begin with a product run, in order, for so many tokens.
 Sizes chains(const SmallModel& model, int64_t tokens) {
-    const auto device = kernels::make_vulkan_device({.name = "vulkan0"});
+    const auto device = kernels::make_vulkan_device(test::in_floats);
     const parallel::Programs programs = model.programs(*device, tokens);
     Sizes sizes;
     for (const auto& item : fitting(programs.body, tokens).items)

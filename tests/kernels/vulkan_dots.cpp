@@ -16,7 +16,7 @@ using test::expect_close;
 using test::random_step;
 using test::SmallModel;
 
-const kernels::VulkanOptions in_int8{.name = "vulkan0", .integer_dots = true};
+const kernels::VulkanOptions in_int8{.name = "vulkan0", .products = kernels::Products::InDots};
 
 // What rounding random activations costs at most, and what it costs where they are codes already.
 constexpr double rounded = 1e-4, unrounded = 1e-11;
@@ -111,6 +111,32 @@ TEST_F(VulkanDots, ManyAxes) {
     }
 }
 
+// Experts of a few tokens: all types in turn, with what changes their products.
+TEST_F(VulkanDots, Experts) {
+    for (bool more : {false, true})
+        for (auto [gate, down] : {std::pair{DType::Q4_K, DType::Q6_K},
+                                  {DType::MXFP4, DType::MXFP4},
+                                  {DType::Q8_0, DType::Q5_1}}) {
+            SmallModel model;
+            const int64_t block = gguf::traits(down).block;
+            Axis embd = model.axis("embd", 256), ffn = model.axis("ffn", more ? 5 * block : block);
+            Axis experts = model.axis("experts", 6), choices = model.axis("choices", 6);
+            Tensor x = codes(model, {embd});
+            Tensor scores = softmax(model.activation("scores", {choices}));
+            Tensor ids = top_k(scores, model.axis("used", 3));
+            graph::Experts all{.gate = model.weight("gate", gate, {experts, ffn}, {embd}, 0.1f),
+                               .up = model.weight("up", gate, {experts, ffn}, {embd}, 0.1f),
+                               .down = model.weight("down", down, {experts, embd}, {ffn}, 0.1f)};
+            if (more) {
+                all.down_scale = model.weight("down.scale", DType::F32, {choices}, {});
+                all.gate_bias = model.weight("gate.bias", DType::F32, {experts, ffn}, {});
+            }
+            model.finish(moe_ffn(x, ids, take(scores, ids), all, "silu"));
+            expect_close(model, {random_step(0, 1), random_step(0, 8), random_step(0, 12)}, rounded,
+                         in_int8);
+        }
+}
+
 // A table with rows that lie apart, as codes and in f32.
 TEST_F(VulkanDots, TypesBesideEachOther) {
     SmallModel model;
@@ -145,7 +171,7 @@ TEST_F(VulkanDots, SplitInvariance) {
         std::vector<std::unique_ptr<kernels::Device>> pair;
         for (int i = 0; i < 2; ++i)
             pair.push_back(kernels::make_vulkan_device(
-                {.name = "vulkan0", .sharers = 2, .integer_dots = true}));
+                {.name = "vulkan0", .sharers = 2, .products = kernels::Products::InDots}));
         auto whole = model.run(kernels::make_vulkan_device(in_int8), steps);
         EXPECT_LE(test::nmse(model.run(std::move(pair), "tensor", steps), whole), 1e-10);
     }
@@ -153,7 +179,7 @@ TEST_F(VulkanDots, SplitInvariance) {
 
 // Devices that round differently say so.
 TEST_F(VulkanDots, Rounding) {
-    auto plain = kernels::make_vulkan_device({.name = "vulkan0"});
+    auto plain = kernels::make_vulkan_device(test::in_floats);
     auto dots = kernels::make_vulkan_device(in_int8);
     EXPECT_NE(plain->description().rounding, dots->description().rounding);
 }

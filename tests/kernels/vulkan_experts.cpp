@@ -106,7 +106,7 @@ TEST_F(Vulkan, ExpertsRepeatThemselves) {
     build(model, {.experts = 9, .used = 4});
     const std::vector<graph::StepInputs> steps = {test::random_step(0, 5),
                                                   test::random_step(0, 90)};
-    auto run = [&] { return model.run(kernels::make_vulkan_device({.name = "vulkan0"}), steps); };
+    auto run = [&] { return model.run(kernels::make_vulkan_device(test::in_floats), steps); };
     EXPECT_EQ(run(), run());
 }
 

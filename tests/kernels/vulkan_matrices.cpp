@@ -1,6 +1,6 @@
 // Products of many tokens as matrix units compute them, with f16 operands and f32 sums, against the
 // reference op. Shaders run in plain arithmetic, which differs in nothing but what a driver's own
-// fragments are.
+// fragments are, and on the units themselves where there are some.
 #include <cmath>
 
 #include "kernels/vulkan_case.h"
@@ -17,7 +17,8 @@ using test::Vulkan;
 constexpr double bound = 4e-7;  // both operands are rounded to 11 bits
 
 std::unique_ptr<kernels::Device> device_with_units() {
-    return kernels::make_vulkan_device({.name = "vulkan0", .plain_matrix_units = true});
+    return kernels::make_vulkan_device(
+        {.name = "vulkan0", .products = kernels::Products::OnPlainUnits});
 }
 
 void expect_rounded(const SmallModel& model, const std::vector<graph::StepInputs>& steps) {
@@ -26,6 +27,9 @@ void expect_rounded(const SmallModel& model, const std::vector<graph::StepInputs
     const double error = test::nmse(found, expected);
     EXPECT_LE(error, bound);
     EXPECT_GT(error, 1e-11) << "computed in f32";
+    auto device = kernels::make_vulkan_device({.name = "vulkan0"});
+    if (device->description().features.find("matrix units") == std::string::npos) return;
+    EXPECT_LE(test::nmse(model.run(std::move(device), steps), expected), bound) << "on units";
 }
 
 Tensor product(SmallModel& model, const std::string& w, DType dtype, Tensor x, Axis n, Axis k) {
@@ -49,15 +53,23 @@ constexpr DType types[] = {DType::F32,   DType::F16,   DType::BF16,  DType::Q4_0
 INSTANTIATE_TEST_SUITE_P(Types, VulkanMatrices, testing::ValuesIn(types),
                          [](const auto& test) { return std::string(gguf::name(test.param)); });
 
-// Rows, columns and tokens that leave tiles, blocks and fragments unfinished.
+// Rows and tokens that leave tiles and fragments unfinished, and columns that are no whole turns.
 TEST_F(Vulkan, MatricesOfOddSizes) {
-    for (auto [rows, columns] : {std::pair{1, 8}, {64, 24}, {65, 21}, {130, 77}, {63, 1030}})
+    for (auto [rows, columns] : {std::pair{1, 32}, {64, 32}, {65, 96}, {130, 160}, {63, 1056}})
         for (int tokens : {33, 64, 65, 130}) {
             SmallModel model;
             Axis k = model.axis("k", columns), n = model.axis("n", rows);
             model.finish(product(model, "w", DType::F32, model.activation("x", {k}), n, k));
             expect_rounded(model, {test::random_step(0, tokens)});
         }
+}
+
+// So many rows that they are expanded some at a time.
+TEST_F(Vulkan, MatricesInPortions) {
+    SmallModel model;
+    Axis k = model.axis("k", 1024), n = model.axis("n", 16500);
+    model.finish(product(model, "w", DType::Q4_0, model.activation("x", {k}), n, k));
+    expect_rounded(model, {test::random_step(0, 33)});
 }
 
 // Enough rows for the larger tiles.
@@ -73,7 +85,7 @@ TEST_F(Vulkan, LargeTilesOfMatrices) {
 // A program for many tokens serves fewer, too.
 TEST_F(Vulkan, MatricesOfSeveralSteps) {
     SmallModel model;
-    Axis k = model.axis("k", 40), n = model.axis("n", 50);
+    Axis k = model.axis("k", 96), n = model.axis("n", 50);
     model.finish(product(model, "w", DType::F16, model.activation("x", {k}), n, k));
     expect_rounded(model, {test::random_step(0, 130), test::random_step(0, 33),
                            test::random_step(0, 1), test::random_step(0, 66)});
@@ -82,7 +94,7 @@ TEST_F(Vulkan, MatricesOfSeveralSteps) {
 // All heads of all tokens are rows of x, and rows of W have two axes.
 TEST_F(Vulkan, MatricesOfManyAxes) {
     SmallModel model;
-    Axis heads = model.axis("heads", 5), d = model.axis("d", 12);
+    Axis heads = model.axis("heads", 5), d = model.axis("d", 32);
     Axis n = model.axis("n", 7), m = model.axis("m", 11);
     Tensor x = model.activation("x", {heads, d});
     model.finish(linear(x, model.weight("w", DType::F16, {n, m}, {d})));
@@ -92,7 +104,7 @@ TEST_F(Vulkan, MatricesOfManyAxes) {
 TEST_F(Vulkan, MatricesWithAdditions) {
     for (bool row : {false, true}) {
         SmallModel model;
-        Axis k = model.axis("k", 40), n = model.axis("n", 90);
+        Axis k = model.axis("k", 32), n = model.axis("n", 90);
         Tensor y = product(model, "w", DType::F32, model.activation("x", {k}), n, k);
         Tensor addend = row ? model.weight("b", DType::F32, {n}, {}) : model.activation("b", {n});
         model.finish(add(y, addend));
@@ -134,7 +146,7 @@ TEST_F(Vulkan, MatricesOfExperts) {
 // What f16 cannot hold is as large as it can be.
 TEST_F(Vulkan, MatricesOfLargeActivations) {
     SmallModel model;
-    Axis k = model.axis("k", 40), n = model.axis("n", 50);
+    Axis k = model.axis("k", 64), n = model.axis("n", 50);
     Tensor x = model.activation("x", {k}, 1e5);
     model.finish(product(model, "w", DType::F32, x, n, k));
     for (float y : model.run(device_with_units(), {test::random_step(0, 40)}))
@@ -151,7 +163,7 @@ TEST_F(Vulkan, MatricesRepeatThemselves) {
 
 // Devices that round differently say so.
 TEST_F(Vulkan, TellsOfMatrixUnits) {
-    const auto plain = kernels::make_vulkan_device({.name = "vulkan0"});
+    const auto plain = kernels::make_vulkan_device(test::in_floats);
     const auto units = device_with_units();
     EXPECT_NE(units->description().rounding, plain->description().rounding);
     EXPECT_TRUE(units->description().features.ends_with("plain matrix units 16x16x16"))

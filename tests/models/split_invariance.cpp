@@ -183,9 +183,13 @@ std::string placement_of(const gguf::File& file, const cli::EngineOptions& optio
 }
 
 // Where a CPU multiplies prompts in bf16, or codes of 8 bits in 16, a few tokens are rounded to
-// blocks of 8 bits or not at all: what the two have in common is the golden.
+// blocks of 8 bits or not at all, and so they are where a GPU multiplies prompts on matrix units:
+// what the two have in common is the golden.
 bool steps_round_otherwise(const Kind& kind, const Bounds& bounds, const gguf::File& file) {
     using kernels::cpu::Reduced;
+    if (std::string_view(kind.devices[0]).starts_with("vulkan"))
+        return kernels::vulkan_adapters().list[0].features.find("matrix units") !=
+               std::string::npos;
     const bool rounds = !bounds.greedy, cpu = kind.devices[0] == std::string_view("cpu");
     if (!cpu || !rounds) return false;
     const kernels::cpu::Isa& isa = kernels::cpu::find_variant()->isa();

@@ -3,6 +3,7 @@
 
 #include "cli/bench/measurement.h"
 #include "cli/bench/profile.h"
+#include "kernels/vulkan.h"
 #include "tools/tiny.h"
 
 namespace tandem::cli {
@@ -41,6 +42,31 @@ TEST(Profile, counts_what_a_test_does) {
                      work.body.bytes + (4 + 8) * work.body.cached_bytes + work.head.bytes);
     // Nothing is told twice.
     EXPECT_TRUE(engine.executor().take_times()[0].launches.empty());
+}
+
+// A GPU's timestamps, each play's before the next overwrites them.
+TEST(Profile, tells_times_of_vulkan_devices) {
+    if (kernels::vulkan_adapters().list.empty()) GTEST_SKIP() << kernels::vulkan_adapters().absence;
+    const test::Folder folder;
+    const gguf::File file = test::make_tiny(folder, "Q8_0");
+    EngineOptions options{.devices = {"vulkan0"}, .timed = true};
+    options.model.context = options.plan.context = 32;
+    options.plan.bucket = 8;
+    Engine engine(file, options);
+    Subject subject{engine.executor(), first_token(file.metadata())};
+    engine.executor().take_times();
+    double before = 0;
+    for (const int64_t tokens : {2, 16}) {
+        run_generation(subject, {.generated = tokens});
+        double sum = 0;
+        const auto times = engine.executor().take_times();
+        for (const auto& launch : times[0].launches) {
+            EXPECT_GE(launch.time.working, 0) << launch.launch->kernel->name;
+            sum += double(launch.time.working) * 1e-9;
+        }
+        EXPECT_GT(sum, before) << tokens;
+        before = sum;
+    }
 }
 
 TEST(Profile, is_a_table) {

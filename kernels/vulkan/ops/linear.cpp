@@ -1,5 +1,5 @@
-// linear: for a few tokens a subgroup runs along rows of W, for many a workgroup computes a tile,
-// on matrix units where the device has them.
+// linear in f32: for a few tokens a subgroup runs along rows of W, for many a workgroup computes a
+// tile.
 #include "gguf/error.h"
 #include "kernels/vulkan/forms.h"
 #include "kernels/vulkan/linear_chain.h"

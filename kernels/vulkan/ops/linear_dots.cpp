@@ -26,7 +26,10 @@ std::vector<Dispatch> bind(const Launch& launch, const Site& site) {
 
 }  // namespace
 
-extern const VulkanKernel linear_dots{
-    .name = "linear_dots", .claim = claim, .bind = bind, .form = form, .integer_dots = true};
+extern const VulkanKernel linear_dots{.name = "linear_dots",
+                                      .claim = claim,
+                                      .bind = bind,
+                                      .form = form,
+                                      .needs = VulkanKernel::Needs::IntegerDots};
 
 }  // namespace tandem::kernels::vulkan::ops

@@ -13,26 +13,24 @@ struct QuantizeParameters {
 
 constexpr uint32_t group = 128, elements_each = 4;
 
-// True where four neighbours, the first a multiple of four, can be read at once.
-bool aligned(const Walk& walk, Address x) {
-    const uint32_t last = walk.axes - 1;
-    bool whole = x % 16 == 0 && walk.strides[1][last] == 1 && walk.per_live % 4 == 0;
-    for (uint32_t i = 0; i < last; ++i)
-        whole = whole && walk.strides[1][i] % 4 == 0 && walk.extents[i + 1] % 4 == 0;
-    return whole;
+Dispatch to_blocks(const QuantizeParameters& parameters, Live live) {
+    return {
+        .shader = "quantize",
+        .constants = {group, reads_fours(parameters.walk, parameters.x)},
+        .parameters = Parameters(parameters),
+        .x = {.units = parameters.walk.per_live, .per_group = group * elements_each, .live = live}};
 }
 
 }  // namespace
 
 Dispatch to_int8_blocks(const graph::View& x, Address x_at, Address y_at, const Site& site) {
     const graph::View views[] = {dense_view(x), x};
-    const QuantizeParameters parameters{site.count(x), y_at, x_at, walk(views)};
-    return {.shader = "quantize",
-            .constants = {group, aligned(parameters.walk, x_at)},
-            .parameters = Parameters(parameters),
-            .x = {.units = parameters.walk.per_live,
-                  .per_group = group * elements_each,
-                  .live = live(x)}};
+    return to_blocks({site.count(x), y_at, x_at, walk(views)}, live(x));
+}
+
+Dispatch to_int8_blocks(Address count, Live live, int64_t per_live, Address x_at, Address y_at) {
+    return to_blocks({count, y_at, x_at, {.per_live = uint32_t(per_live), .strides = {{1}, {1}}}},
+                     live);
 }
 
 namespace ops {

@@ -5,7 +5,10 @@
 
 // `aligned`: the row's address and its length allow whole vectors. Past the end there are zeros.
 vec4 four_of(uint64_t row, uint at, uint length, bool aligned) {
-    if (aligned) return at < length ? Vectors(row).at[at >> 2] : vec4(0);
+    if (aligned) {
+        vec4 values = Vectors(row).at[(at < length ? at : 0) >> 2];
+        return at < length ? values : vec4(0);
+    }
     vec4 values = vec4(0);
     Floats from = Floats(row);
     for (uint i = 0; i < 4; ++i)

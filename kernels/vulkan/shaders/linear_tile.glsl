@@ -32,7 +32,7 @@ void main() {
             if (row >= rows || first_token + token_in_tile(t) >= tokens) continue;
             uint at = token_at[token_in_tile(t)].y + y_of_row, i = r * tokens_each + t;
             float second = matrices > 1 ? seconds[i] : 0;
-            Floats(y).at[at] = finished(kind, sums[i], second, row, at);
+            Floats(y).at[at] = finished(kind, other, sums[i], second, row, at);
         }
     }
 }

@@ -1,6 +1,7 @@
 // y = W x for a few tokens: each subgroup takes some rows of W, and its invocations parts of their
 // blocks in turn, so that neighbours read neighbouring words. What is read of x serves all these
 // rows, what is read of W all tokens. The shader adds up the products: void add_up().
+#extension GL_EXT_control_flow_attributes : require
 #extension GL_KHR_shader_subgroup_arithmetic : require
 #include "linear.glsl"
 
@@ -11,9 +12,14 @@ layout(constant_id = 4) const uint matrices = 1;
 
 const uint products = rows_at_once * matrices;
 
+// Items of a row that an invocation loads at once: as many as it has registers for, since memory
+// answers a few long after it was asked.
+const uint sums_at_once = products * tokens_at_once;
+const uint items_at_once = sums_at_once > 4 ? 1 : sums_at_once > 2 ? 2 : 4;
+
 uint64_t from[products];          // rows of W, then of the second matrix
 uint token_at[tokens_at_once];    // the first elements of x that they meet
-float sums[products * tokens_at_once];  // this invocation's, of a product and a token
+float sums[sums_at_once];  // this invocation's, of a product and a token
 
 void add_up();
 
@@ -36,15 +42,15 @@ void main() {
         token_at[t] = x_of_rows + at.x;
         y_of_token[t] = at.y;
     }
-    for (uint i = 0; i < products * tokens_at_once; ++i) sums[i] = 0;
+    for (uint i = 0; i < sums_at_once; ++i) sums[i] = 0;
     add_up();
-    for (uint i = 0; i < products * tokens_at_once; ++i) sums[i] = subgroupAdd(sums[i]);
+    for (uint i = 0; i < sums_at_once; ++i) sums[i] = subgroupAdd(sums[i]);
     if (!subgroupElect()) return;
     for (uint r = 0; r < rows_at_once; ++r)
         for (uint t = 0; t < tokens_at_once; ++t) {
             if (first_row + r >= rows || first_token + t >= tokens) continue;
             uint at = y_of_token[t] + y_of_row[r], i = r * tokens_at_once + t;
             float second = matrices > 1 ? sums[rows_at_once * tokens_at_once + i] : 0;
-            Floats(y).at[at] = finished(kind, sums[i], second, first_row + r, at);
+            Floats(y).at[at] = finished(kind, other, sums[i], second, first_row + r, at);
         }
 }

@@ -1,16 +1,15 @@
 // A tile of the products of matrices' rows and many rows of x, computed by four subgroups of a
 // workgroup in fragments, which units of the hardware multiply. Both sides come into shared memory
-// a few parts of their rows at a time, weights decoded once for all of the tile, and are rounded to
-// f16 there; sums are f32. Rows of x are read in the order of the matrix's parts, as in tile.glsl.
+// a few parts of their rows at a time, eight halves each; sums are f32.
 //
 // All products add up in one order, so the shape of the tile changes no bit of them.
 //
-// The shader has the decoder of a type, says how many matrices there are (const uint matrices),
-// whose fragments of rows take turns in the tile, and where rows of the tile lie, both always
-// within their operand: uint64_t row_of_w(uint row), uint64_t row_of_x(uint token).
+// The shader says how many matrices there are (const uint matrices), whose fragments of rows take
+// turns in the tile, and gives the parts of a row of the tile; rows and parts past the end may be
+// asked for, and what they give may be anything where results do not need it, but is finite:
+//     uvec4 part_of_w(uint row, uint part), uvec4 part_of_x(uint token, uint part)
 #extension GL_EXT_control_flow_attributes : require
 #extension GL_KHR_shader_subgroup_basic : require
-#include "fours.glsl"
 
 layout(constant_id = 1) const uint fragment_rows = 16;
 layout(constant_id = 2) const uint fragment_tokens = 16;
@@ -18,7 +17,7 @@ layout(constant_id = 3) const uint fragment_depth = 16;
 layout(constant_id = 4) const uint row_fragments = 4;  // of a subgroup; as many for each matrix
 layout(constant_id = 5) const uint token_fragments = 4;
 layout(constant_id = 6) const uint parts_at_once = 4;
-layout(constant_id = 7) const bool aligned = false;  // x can be read four numbers at a time
+layout(constant_id = 7) const uint stages = 1;  // 2: there is room for the next parts, too
 
 const uint row_subgroups = 2, token_subgroups = 2;
 const uint tile_rows = row_subgroups * row_fragments * fragment_rows;
@@ -27,61 +26,56 @@ const uint tile_tokens = token_subgroups * token_fragments * fragment_tokens;
 // Eight numbers of a part are one vector. Another one keeps rows that are read at once in different
 // banks.
 const uint tile_stride = parts_at_once + 1;
-shared uvec4 tile_w[tile_rows * tile_stride];
-shared uvec4 tile_x[tile_tokens * tile_stride];
-
-// Sums on their way to memory: of each subgroup a fragment for each matrix, token by token.
-const uint fragment_sums = fragment_rows * fragment_tokens;
-shared float staged[row_subgroups * token_subgroups * matrices * fragment_sums];
+const uint tile_size = (tile_rows + tile_tokens) * tile_stride;  // rows, then tokens
+shared uvec4 tile[stages * tile_size];
 
 // A subgroup's fragments: row_fragments x token_fragments of sums.
 //     clear_sums(i)       makes fragment i of the sums zero
-//     load_left(r, at)    fragment r of rows, from tile_w
-//     load_right(at)      a fragment of tokens, from tile_x
+//     load_left(r, at)    fragment r of rows, from the tile
+//     load_right(at)      a fragment of tokens
 //     add_products(i, r)  adds products of left fragment r and the right one
-//     store_sums(i, at)   to `staged`
+//     store_sums(i, at)   into the tile, token by token
 #include "fragments.glsl"
 
-uint64_t row_of_w(uint row);
-uint64_t row_of_x(uint token);
+uvec4 part_of_w(uint row, uint part);
+uvec4 part_of_x(uint token, uint part);
 
 // The subgroup's first fragments in the tile.
 uint first_row_fragment() { return gl_SubgroupID % row_subgroups * row_fragments; }
 uint first_token_fragment() { return gl_SubgroupID / row_subgroups * token_fragments; }
 
-uvec4 halves_of(vec4 a, vec4 b) {
-    const float most = 65504;
-    a = clamp(a, -most, most);
-    b = clamp(b, -most, most);
-    return uvec4(packHalf2x16(a.xy), packHalf2x16(a.zw), packHalf2x16(b.xy), packHalf2x16(b.zw));
+// What an invocation brings into the tile. It waits in registers while the tile before it is
+// multiplied, and all of its loads are on their way at once: nothing depends on a branch.
+const uint parts_of_w = tile_rows * parts_at_once, parts_of_x = tile_tokens * parts_at_once;
+const uint w_each = (parts_of_w + gl_WorkGroupSize.x - 1) / gl_WorkGroupSize.x;
+const uint x_each = (parts_of_x + gl_WorkGroupSize.x - 1) / gl_WorkGroupSize.x;
+uvec4 next_w[w_each], next_x[x_each];
+
+uint own_part(uint i) { return gl_LocalInvocationIndex + i * gl_WorkGroupSize.x; }
+
+void fetch(uint first_part) {
+    [[unroll]] for (uint i = 0; i < w_each; ++i)
+        next_w[i] = part_of_w(min(own_part(i) / parts_at_once, tile_rows - 1),
+                              first_part + own_part(i) % parts_at_once);
+    [[unroll]] for (uint i = 0; i < x_each; ++i)
+        next_x[i] = part_of_x(min(own_part(i) / parts_at_once, tile_tokens - 1),
+                              first_part + own_part(i) % parts_at_once);
 }
 
-void fill_tile(uint columns, uint first_part) {
-    const uint parts = block_elements / 8;
-    uint blocks = (columns + block_elements - 1) / block_elements;
-    const uint self = gl_LocalInvocationIndex, all = gl_WorkGroupSize.x;
-    for (uint i = self; i < tile_rows * parts_at_once; i += all) {
-        uint row = i / parts_at_once, number = i % parts_at_once, part = first_part + number;
-        vec4 a = vec4(0), b = vec4(0);
-        if (part < blocks * parts) decode(row_of_w(row), blocks, part / parts, part % parts, a, b);
-        tile_w[row * tile_stride + number] = halves_of(a, b);
-    }
-    for (uint i = self; i < tile_tokens * parts_at_once; i += all) {
-        uint token = i / parts_at_once, number = i % parts_at_once, part = first_part + number;
-        vec4 a = vec4(0), b = vec4(0);
-        if (part < blocks * parts) {
-            uvec2 places = part / parts * block_elements + places_of(part % parts);
-            uint64_t row = row_of_x(token);
-            a = four_of(row, places.x, columns, aligned);
-            b = four_of(row, places.y, columns, aligned);
-        }
-        tile_x[token * tile_stride + number] = halves_of(a, b);
-    }
+void fill_tile(uint begin) {
+    [[unroll]] for (uint i = 0; i < w_each; ++i)
+        if (own_part(i) < parts_of_w)
+            tile[begin + own_part(i) / parts_at_once * tile_stride + own_part(i) % parts_at_once] =
+                next_w[i];
+    [[unroll]] for (uint i = 0; i < x_each; ++i)
+        if (own_part(i) < parts_of_x)
+            tile[begin + (tile_rows + own_part(i) / parts_at_once) * tile_stride +
+                 own_part(i) % parts_at_once] = next_x[i];
 }
 
-void multiply_tile() {
-    uint left = first_row_fragment() * fragment_rows * tile_stride;
-    uint right = first_token_fragment() * fragment_tokens * tile_stride;
+void multiply_tile(uint begin) {
+    uint left = begin + first_row_fragment() * fragment_rows * tile_stride;
+    uint right = begin + (tile_rows + first_token_fragment() * fragment_tokens) * tile_stride;
     [[unroll]] for (uint part = 0; part < parts_at_once; part += fragment_depth / 8) {
         [[unroll]] for (uint r = 0; r < row_fragments; ++r)
             load_left(r, left + r * fragment_rows * tile_stride + part);
@@ -93,19 +87,34 @@ void multiply_tile() {
     }
 }
 
-void add_up_tile(uint columns) {
+// Rows have so many parts.
+void add_up_tile(uint parts) {
     [[unroll]] for (uint i = 0; i < row_fragments * token_fragments; ++i) clear_sums(i);
-    uint parts = (columns + block_elements - 1) / block_elements * (block_elements / 8);
+    barrier();  // where rows lie is known
+    fetch(0);
+    fill_tile(0);
+    uint present = 0;
     for (uint part = 0; part < parts; part += parts_at_once) {
         barrier();
-        fill_tile(columns, part);
-        barrier();
-        multiply_tile();
+        fetch(part + parts_at_once);
+        multiply_tile(present);
+        if (stages > 1)
+            present = tile_size - present;
+        else
+            barrier();
+        fill_tile(present);
     }
+    barrier();
 }
 
-// Where a subgroup's sums of a matrix are staged.
+// Sums on their way to memory, in the tile when nobody needs it any more: of each subgroup a fragment
+// for each matrix.
+const uint fragment_sums = fragment_rows * fragment_tokens;
 uint staged_at(uint number) { return (gl_SubgroupID * matrices + number) * fragment_sums; }
+float staged(uint number, uint i) {
+    uint at = staged_at(number) + i;
+    return uintBitsToFloat(tile[at / 4][at % 4]);
+}
 
 // Stages the sums of row fragments r, r + 1, ..., one of each matrix, and of token fragment t.
 void stage_sums(uint r, uint t) {

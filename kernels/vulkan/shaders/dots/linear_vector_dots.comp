@@ -10,15 +10,26 @@
 void add_up() {
     const uint quads = block_elements / 32;
     uint blocks = columns / block_elements;
-    for (uint item = gl_SubgroupInvocationID; item < blocks * quads; item += gl_SubgroupSize) {
-        uint block = item / quads, quad = item % quads;
-        uvec2 at = block * block_elements + runs_of(quad);
-        WeightRuns of_w[products];
-        for (uint r = 0; r < products; ++r) of_w[r] = weight_runs(from[r], blocks, block, quad);
-        for (uint t = 0; t < tokens_at_once; ++t) {
-            TokenRuns of_x = token_runs(x, token_at[t] + at);
-            for (uint r = 0; r < products; ++r)
-                sums[r * tokens_at_once + t] += product_of_runs(of_w[r], of_x);
+    const uint last = blocks * quads - 1;
+    for (uint first = gl_SubgroupInvocationID; first <= last;
+         first += items_at_once * gl_SubgroupSize) {
+        WeightRuns of_w[items_at_once * products];
+        [[unroll]] for (uint i = 0; i < items_at_once; ++i) {
+            uint item = min(first + i * gl_SubgroupSize, last);
+            [[unroll]] for (uint r = 0; r < products; ++r)
+                of_w[i * products + r] = weight_runs(from[r], blocks, item / quads, item % quads);
+        }
+        [[unroll]] for (uint i = 0; i < items_at_once; ++i) {
+            uint item = first + i * gl_SubgroupSize;
+            float inside = item <= last ? 1 : 0;
+            item = min(item, last);
+            uvec2 at = item / quads * block_elements + runs_of(item % quads);
+            [[unroll]] for (uint t = 0; t < tokens_at_once; ++t) {
+                TokenRuns of_x = token_runs(x, token_at[t] + at);
+                [[unroll]] for (uint r = 0; r < products; ++r)
+                    sums[r * tokens_at_once + t] +=
+                        inside * product_of_runs(of_w[i * products + r], of_x);
+            }
         }
     }
 }

@@ -5,6 +5,10 @@
 #include "step.glsl"
 #include "expert_tiles.glsl"
 #include "type.glsl"
+#include "fours.glsl"
+#include "halves.glsl"
+
+layout(constant_id = 8) const bool aligned = false;  // x can be read four numbers at a time
 
 const uint matrices = 1;
 #include "matrix_tile.glsl"
@@ -13,10 +17,26 @@ uint first_row;
 uint64_t matrix;
 shared uvec2 token_at[tile_tokens];  // in x and y
 
-uint64_t row_of_w(uint row) {
-    return matrix + uint64_t(min(first_row + row, rows - 1)) * row_bytes;
+// Weights are decoded once for all of the tile. Rows of x are read in the order of the matrix's
+// parts, as in tile.glsl; past the end there are zeros.
+const uint parts_of_block = block_elements / 8;
+uint blocks() { return (columns + block_elements - 1) / block_elements; }
+
+uvec4 part_of_w(uint row, uint part) {
+    bool inside = part < blocks() * parts_of_block;
+    part = inside ? part : 0;
+    vec4 a, b;
+    decode(matrix + uint64_t(min(first_row + row, rows - 1)) * row_bytes, blocks(),
+           part / parts_of_block, part % parts_of_block, a, b);
+    return inside ? halves_of(a, b) : uvec4(0);
 }
-uint64_t row_of_x(uint token) { return x + uint64_t(token_at[token].x) * 4; }
+
+uvec4 part_of_x(uint token, uint part) {
+    uvec2 places = part / parts_of_block * block_elements + places_of(part % parts_of_block);
+    uint64_t row = x + uint64_t(token_at[token].x) * 4;
+    return halves_of(four_of(row, places.x, columns, aligned),
+                     four_of(row, places.y, columns, aligned));
+}
 
 void main() {
     // Workgroups that take the same rows run side by side, so that memory gives them out once.
@@ -30,7 +50,7 @@ void main() {
         uint choice = Words(sorted).at[first + min(t, tokens - 1)];
         token_at[t] = uvec2(choice / sharers * x_stride, choice * rows);
     }
-    add_up_tile(columns);
+    add_up_tile(blocks() * parts_of_block);
     [[unroll]] for (uint r = 0; r < row_fragments; ++r) {
         uint row_of_fragment = (first_row_fragment() + r) * fragment_rows;
         [[unroll]] for (uint t = 0; t < token_fragments; ++t) {
@@ -40,7 +60,7 @@ void main() {
                 uint row = first_row + row_of_fragment + i % fragment_rows;
                 uint token = token_of_fragment + i / fragment_rows;
                 if (row < rows && token < tokens)
-                    Floats(y).at[token_at[token].y + row] = staged[staged_at(0) + i];
+                    Floats(y).at[token_at[token].y + row] = staged(0, i);
             }
         }
     }

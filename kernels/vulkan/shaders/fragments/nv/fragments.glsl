@@ -12,10 +12,12 @@ void clear_sums(uint i) {
     sums[i] = fcoopmatNV<32, gl_ScopeSubgroup, fragment_rows, fragment_tokens>(0.0);
 }
 
-void load_left(uint r, uint at) { coopMatLoadNV(left[r], tile_w, at, tile_stride, false); }
+void load_left(uint r, uint at) { coopMatLoadNV(left[r], tile, at, tile_stride, false); }
 
-void load_right(uint at) { coopMatLoadNV(right, tile_x, at, tile_stride, true); }
+void load_right(uint at) { coopMatLoadNV(right, tile, at, tile_stride, true); }
 
 void add_products(uint i, uint r) { sums[i] = coopMatMulAddNV(left[r], right, sums[i]); }
 
-void store_sums(uint i, uint at) { coopMatStoreNV(sums[i], staged, at, fragment_rows, true); }
+void store_sums(uint i, uint at) {
+    coopMatStoreNV(sums[i], tile, at / 4, fragment_rows / 4, true);
+}

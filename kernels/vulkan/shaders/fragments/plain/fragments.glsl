@@ -1,7 +1,7 @@
 // Fragments in plain arithmetic, by which drivers without matrix units can be tested: operands stay
 // where they are, and the invocations of a subgroup share a fragment's sums.
-const uint sums_each =
-    fragment_sums * row_subgroups * token_subgroups / gl_WorkGroupSize.x;  // of an invocation
+const uint sums_each = fragment_rows * fragment_tokens * row_subgroups * token_subgroups /
+                       gl_WorkGroupSize.x;  // of an invocation
 
 uint left[row_fragments];  // where they lie
 uint right;
@@ -29,13 +29,15 @@ void add_products(uint i, uint r) {
         uint row = number % fragment_rows, token = number / fragment_rows;
         float sum = sums[i * sums_each + e];
         for (uint part = 0; part < fragment_depth / 8; ++part)
-            sum = with_products_of(tile_w[left[r] + row * tile_stride + part],
-                                   tile_x[right + token * tile_stride + part], sum);
+            sum = with_products_of(tile[left[r] + row * tile_stride + part],
+                                   tile[right + token * tile_stride + part], sum);
         sums[i * sums_each + e] = sum;
     }
 }
 
 void store_sums(uint i, uint at) {
-    for (uint e = 0; e < sums_each; ++e)
-        staged[at + gl_SubgroupInvocationID + e * gl_SubgroupSize] = sums[i * sums_each + e];
+    for (uint e = 0; e < sums_each; ++e) {
+        uint to = at + gl_SubgroupInvocationID + e * gl_SubgroupSize;
+        tile[to / 4][to % 4] = floatBitsToUint(sums[i * sums_each + e]);
+    }
 }
