@@ -1,5 +1,8 @@
-// attend: rows written to the caches, then blocks of queries against them, perhaps in parts.
+// attend: rows written to the caches, then blocks of queries against them, perhaps in parts. For a
+// few tokens each by itself.
 #include "graph/ops/attend.h"
+
+#include <bit>
 
 #include "gguf/error.h"
 #include "kernels/vulkan/cache.h"
@@ -32,6 +35,11 @@ struct Attention {
     float scale, cap;
 };
 
+// Cells of a cache [slots kv_heads cells | d] or [slots cells | d].
+uint32_t cells_of(const graph::View& cache) {
+    return uint32_t(cache.extents[cache.axes.size() == 4 ? 2 : 1]);
+}
+
 // How the work is divided into blocks.
 struct Blocks {
     int64_t d, dv, d2, kv_heads, q_per_kv, tokens;  // tokens: as many as the program has room for
@@ -48,6 +56,13 @@ struct Blocks {
 constexpr int64_t most_queries = 16, most_parts = 32;
 // Fewer workgroups than these leave a GPU idle.
 constexpr int64_t enough_groups = 512;
+
+// As many parts as workgroups ask for, with so many cells in each.
+int64_t parts_of(const graph::View& cache, int64_t groups, int64_t least_cells) {
+    const int64_t cells = cells_of(cache);
+    return std::clamp<int64_t>(std::min(enough_groups / groups, cells / least_cells), 1,
+                               most_parts);
+}
 
 Blocks::Blocks(const Operation& operation) {
     const graph::View& q = operation.inputs[graph::ops::queries].view;
@@ -69,22 +84,45 @@ Blocks::Blocks(const Operation& operation) {
     check((stride + q_vectors) * 16 <= shared_bytes * 3 / 4,
           "a key and a query fit into shared memory");
     // A cache that few workgroups would read is read in parts.
-    const graph::View& cache = operation.inputs[keys_cache].view;
-    const int64_t cells = cache.extents[cache.axes.size() == 4 ? 2 : 1];
     const int64_t groups = (tokens + tokens_at_once - 1) / tokens_at_once * q_blocks() * kv_heads;
-    parts = std::clamp<int64_t>(std::min(enough_groups / groups, cells / (4 * cells_at_once)), 1,
-                                most_parts);
+    parts = parts_of(operation.inputs[keys_cache].view, groups, 4 * cells_at_once);
+}
+
+// The same where a workgroup takes one token, and about so many cells at a time.
+constexpr int cells_of_few = 256;
+Blocks blocks_of_few(const Operation& operation) {
+    Blocks blocks(operation);
+    constexpr int64_t most_at_once = 8;
+    const int64_t vectors = (blocks.d + 31) / 32 * 8 + (blocks.dv + 31) / 32 * 8;
+    const int64_t room = (shared_bytes - 1024) / (vectors * 16 + cells_of_few * 4 + 64);
+    blocks.tokens_at_once = 1;
+    blocks.q_at_once = std::min({blocks.q_per_kv, room, most_at_once});
+    blocks.parts = parts_of(operation.inputs[keys_cache].view,
+                            blocks.tokens * blocks.q_blocks() * blocks.kv_heads, cells_of_few);
+    return blocks;
+}
+
+// Elements of a value, by eights.
+int64_t value_eights(const Operation& operation) {
+    const int64_t block = planes_of(operation.inputs[values_cache].view.dtype).block;
+    return (operation.output.view.extents[3] + block - 1) / block * (block / 8);
+}
+
+bool may_be_few(const Blocks& few) {
+    return few.tokens <= few_tokens && few.d2 == 0 && few.q_at_once > 0;
+}
+// A subgroup takes a value at a time.
+bool are_few(const Operation& operation, const Features& features) {
+    return may_be_few(blocks_of_few(operation)) && features.steady_subgroups &&
+           value_eights(operation) <= features.subgroup;
 }
 
 size_t claim(std::span<const Operation> ahead) { return is(ahead[0], "attend") ? 1 : 0; }
 
 int64_t scratch_bytes(std::span<const Operation> claimed) {
-    return Blocks(claimed[0]).partial_bytes();
-}
-
-// Cells of a cache [slots kv_heads cells | d] or [slots cells | d].
-uint32_t cells_of(const graph::View& cache) {
-    return uint32_t(cache.extents[cache.axes.size() == 4 ? 2 : 1]);
+    const int64_t many = Blocks(claimed[0]).partial_bytes();
+    const Blocks few = blocks_of_few(claimed[0]);
+    return may_be_few(few) ? std::max(many, few.partial_bytes()) : many;
 }
 
 Dispatch write(const Operand& x, const Operand& cache, bool first, const Site& site) {
@@ -121,6 +159,52 @@ Heads heads_of(const Operand& operand, const Site& site) {
             uint32_t(strides[2])};
 }
 
+// Groups of blocks, and their parts.
+Extent groups_of(const Blocks& blocks, const Operation& operation) {
+    return {.units = 1,
+            .per_group = blocks.tokens_at_once,
+            .live = live(operation.output.view),
+            .times = blocks.q_blocks() * blocks.parts};
+}
+
+uint32_t type_of(const Operand& cache) { return cache ? cache_number(cache.view.dtype) : 0; }
+
+Dispatch few(const Blocks& blocks, const Operation& operation, const Site& site, bool capped,
+             Address kept) {
+    const auto subgroup = uint32_t(site.features.subgroup);
+    const auto lanes = std::bit_ceil(uint32_t(value_eights(operation)));
+    return {.shader = "attend_few",
+            .constants = {subgroups(site, std::max(1, cells_of_few / site.features.subgroup)),
+                          type_of(operation.inputs[keys_cache]),
+                          type_of(operation.inputs[values_cache]), uint32_t(blocks.d),
+                          uint32_t(blocks.dv), uint32_t(blocks.q_at_once), subgroup, lanes,
+                          blocks.parts > 1, capped},
+            .parameters = Parameters(kept),
+            .x = groups_of(blocks, operation),
+            .y = {.units = blocks.kv_heads}};
+}
+
+Dispatch many(const Blocks& blocks, const Operation& operation, bool capped, Address kept) {
+    const auto group = uint32_t(least_invocations);
+    const int64_t items = blocks.queries() * ((blocks.dv + 3) / 4);
+    // Invocations without a result of their own take some of the cells of another's.
+    const int64_t subsets = std::clamp<int64_t>(
+        std::min(int64_t(group) / items, blocks.cells_at_once * blocks.stride / group), 1,
+        blocks.cells_at_once);
+    const int64_t slots = (items + group - 1) / group;
+    return {.shader = "attend",
+            .constants = {group, type_of(operation.inputs[keys_cache]),
+                          type_of(operation.inputs[values_cache]),
+                          type_of(operation.inputs[second_cache]), uint32_t(blocks.d),
+                          uint32_t(blocks.dv), uint32_t(blocks.d2), uint32_t(blocks.tokens_at_once),
+                          uint32_t(blocks.q_at_once), uint32_t(blocks.cells_at_once),
+                          uint32_t(blocks.stride), uint32_t(subsets), uint32_t(slots),
+                          blocks.parts > 1, capped},
+            .parameters = Parameters(kept),
+            .x = groups_of(blocks, operation),
+            .y = {.units = blocks.kv_heads}};
+}
+
 std::vector<Dispatch> bind(const Launch& launch, const Site& site) {
     const Operation& operation = launch.operations[0];
     auto input = [&](size_t i) -> const Operand& { return operation.inputs[i]; };
@@ -132,7 +216,8 @@ std::vector<Dispatch> bind(const Launch& launch, const Site& site) {
     add_write(values, values_cache);
     if (input(second_cache)) add_write(second_keys, second_cache);
 
-    const Blocks blocks(operation);
+    const bool each = are_few(operation, site.features);
+    const Blocks blocks = each ? blocks_of_few(operation) : Blocks(operation);
     const graph::Attributes& attributes = operation.node->attributes;
     const StandingAddresses& standing = site.standing(operation.output.view);
     Attention attention{.q = heads_of(input(queries), site),
@@ -154,42 +239,23 @@ std::vector<Dispatch> bind(const Launch& launch, const Site& site) {
                         .q_blocks = uint32_t(blocks.q_blocks()),
                         .scale = float(attributes.number("scale")),
                         .cap = float(attributes.number("soft_cap"))};
-    uint32_t second_type = 0;
     if (const Operand& cache = input(second_cache)) {
         attention.q2 = heads_of(input(second_queries), site);
         attention.second_keys = site.address(cache);
         attention.second_cells = cells_of(cache.view);
         attention.second_heads = cache.view.axes.size() == 4 ? uint32_t(cache.view.extents[1]) : 1;
-        second_type = cache_number(cache.view.dtype);
     }
     const Address kept = site.keep(std::as_bytes(std::span(&attention, 1)));
-    const auto group = uint32_t(least_invocations);
-    const int64_t items = blocks.queries() * ((blocks.dv + 3) / 4);
-    // Invocations without a result of their own take some of the cells of another's.
-    const int64_t subsets = std::clamp<int64_t>(
-        std::min(int64_t(group) / items, blocks.cells_at_once * blocks.stride / group), 1,
-        blocks.cells_at_once);
-    const int64_t slots = (items + group - 1) / group;
-    dispatches.push_back(
-        {.shader = "attend",
-         .constants = {group, cache_number(input(keys_cache).view.dtype),
-                       cache_number(input(values_cache).view.dtype), second_type,
-                       uint32_t(blocks.d), uint32_t(blocks.dv), uint32_t(blocks.d2),
-                       uint32_t(blocks.tokens_at_once), uint32_t(blocks.q_at_once),
-                       uint32_t(blocks.cells_at_once), uint32_t(blocks.stride), uint32_t(subsets),
-                       uint32_t(slots), blocks.parts > 1, attention.cap > 0},
-         .parameters = Parameters(kept),
-         .x = {.units = 1,
-               .per_group = blocks.tokens_at_once,
-               .live = live(operation.output.view),
-               .times = blocks.q_blocks() * blocks.parts},
-         .y = {.units = blocks.kv_heads}});
+    const bool capped = attention.cap > 0;
+    dispatches.push_back(each ? few(blocks, operation, site, capped, kept)
+                              : many(blocks, operation, capped, kept));
     if (blocks.parts > 1)
-        dispatches.push_back({.shader = "attend_join",
-                              .constants = {group_for(site, blocks.dv), uint32_t(blocks.dv)},
-                              .parameters = Parameters(kept),
-                              .x = {.units = blocks.kv_heads * blocks.q_per_kv,
-                                    .live = live(operation.output.view)}});
+        dispatches.push_back(
+            {.shader = "attend_join",
+             .constants = {group_for(site, blocks.dv), uint32_t(blocks.dv), uint32_t(blocks.parts)},
+             .parameters = Parameters(kept),
+             .x = {.units = blocks.kv_heads * blocks.q_per_kv,
+                   .live = live(operation.output.view)}});
     return dispatches;
 }
 

@@ -8,7 +8,6 @@
 #include "step.glsl"
 #include "cache.glsl"
 #include "units.glsl"
-#include "attend.glsl"
 
 layout(constant_id = 1) const uint key_type = 0;
 layout(constant_id = 2) const uint value_type = 0;
@@ -24,6 +23,8 @@ layout(constant_id = 11) const uint subsets = 1;  // of the cells, summed by dif
 layout(constant_id = 12) const uint slots = 1;    // vectors of results of an invocation
 layout(constant_id = 13) const bool parted = false;
 layout(constant_id = 14) const bool capped = false;
+
+#include "attend_result.glsl"
 
 const uint queries = tokens_at_once * q_at_once;
 const uint d_vectors = (d + 3) / 4, d2_vectors = (d2 + 3) / 4, dv_vectors = (dv + 3) / 4;
@@ -44,17 +45,13 @@ bool is_query(uint query) {
     return token_of(query) < last_token && head_query(query) < attention.q_per_kv;
 }
 
-uint64_t row_of(Heads heads, uint query) {
-    uint at = token_of(query) * heads.token + kv_head * heads.kv_head + head_query(query) * heads.query;
-    return heads.at + uint64_t(at) * 4;
-}
-
 void load_queries(Heads heads, uint length, uint vectors, uint offset) {
     for (uint i = gl_LocalInvocationIndex; i < queries * vectors; i += gl_WorkGroupSize.x) {
         uint query = i / vectors, vector = i % vectors;
         vec4 values = vec4(0);
         if (is_query(query)) {
-            Floats from = Floats(row_of(heads, query));
+            Floats from =
+                Floats(row_of_head(heads, token_of(query), kv_head, head_query(query)));
             for (uint j = 0; j < 4; ++j)
                 if (4 * vector + j < length) values[j] = from.at[4 * vector + j];
         }
@@ -64,7 +61,7 @@ void load_queries(Heads heads, uint length, uint vectors, uint offset) {
 
 // Cells from `first` on into the tile; zeros from `end` on.
 void load_tile(uint type, uint64_t head, uint length, uint cells, uint first, uint end) {
-    uint eights = (length + cache_block(type) - 1) / cache_block(type) * (cache_block(type) / 8);
+    uint eights = cache_eights(type, length);
     uint row_bytes = cache_row_bytes(type, length);
     for (uint i = gl_LocalInvocationIndex; i < cells_at_once * eights; i += gl_WorkGroupSize.x) {
         uint cell = i / eights, position = first + cell;
@@ -201,25 +198,8 @@ void main() {
         uint item = own + slot * gl_WorkGroupSize.x;
         if (item >= items || subset > 0) continue;
         uint query = item / dv_vectors, first = item % dv_vectors * 4;
-        if (!is_query(query)) continue;
-        uint head = kv_head * attention.q_per_kv + head_query(query);
-        if (parted) {
-            Floats to = Floats(partial_of(token_of(query), head, part, dv));
-            if (first == 0) {
-                to.at[0] = largest[query];
-                to.at[1] = sums[query];
-            }
-            for (uint j = 0; j < 4; ++j) to.at[4 + first + j] = results[slot][j];
-        } else {
-            float factor = 1 / sums[query];
-            if (attention.sinks != 0) {
-                float sink = Floats(attention.sinks).at[head], most = max(largest[query], sink);
-                float of_cells = exp(largest[query] - most);
-                factor = of_cells / (sums[query] * of_cells + exp(sink - most));
-            }
-            Floats to = Floats(row_of(attention.y, query));
-            for (uint j = 0; j < 4; ++j)
-                if (first + j < dv) to.at[first + j] = results[slot][j] * factor;
-        }
+        if (is_query(query))
+            put_result(token_of(query), kv_head, head_query(query), part, first, results[slot],
+                       largest[query], sums[query]);
     }
 }

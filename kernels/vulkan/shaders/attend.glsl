@@ -20,6 +20,11 @@ layout(push_constant) uniform Parameters { Attention attention; };
 // Smaller than any score, and yet its differences are numbers.
 const float nothing = -1e30;
 
+uint64_t row_of_head(Heads heads, uint token, uint kv_head, uint query) {
+    return heads.at +
+           uint64_t(token * heads.token + kv_head * heads.kv_head + query * heads.query) * 4;
+}
+
 // Heads are counted over kv heads and the queries that share one.
 uint64_t partial_of(uint token, uint head, uint part, uint dv) {
     uint heads = attention.kv_heads * attention.q_per_kv;

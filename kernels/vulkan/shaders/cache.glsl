@@ -18,21 +18,38 @@ uint cache_row_bytes(uint type, uint length) {
     return plane_bytes(blocks, 2) + plane_bytes(blocks, 32);
 }
 
-// Eight elements, in two runs of four; gives where they stand in the row.
+// Elements of a row by eights, and where the two runs of four of each stand in it.
+uint cache_eights(uint type, uint length) {
+    return (length + cache_block(type) - 1) / cache_block(type) * (cache_block(type) / 8);
+}
+uvec2 cache_places(uint type, uint number) {
+    switch (type) {
+        case cache_f32:
+            return 8 * number + places_f32(0);
+        case cache_f16:
+            return 8 * number + places_f16(0);
+        case cache_bf16:
+            return 8 * number + places_bf16(0);
+        default:
+            return 32 * (number / 4) + places_q8_0(number % 4);
+    }
+}
+
+// Eight elements; gives where they stand in the row.
 uvec2 cache_eight(uint type, uint64_t row, uint length, uint number, out vec4 a, out vec4 b) {
     uint blocks = (length + cache_block(type) - 1) / cache_block(type);
     switch (type) {
         case cache_f32:
             decode_f32(row, blocks, number, 0, a, b);
-            return 8 * number + places_f32(0);
+            break;
         case cache_f16:
             decode_f16(row, blocks, number, 0, a, b);
-            return 8 * number + places_f16(0);
+            break;
         case cache_bf16:
             decode_bf16(row, blocks, number, 0, a, b);
-            return 8 * number + places_bf16(0);
+            break;
         default:
             decode_q8_0(row, blocks, number / 4, number % 4, a, b);
-            return 32 * (number / 4) + places_q8_0(number % 4);
     }
+    return cache_places(type, number);
 }

@@ -1,0 +1,28 @@
+// What becomes of a query's results: they are divided by the sum of their shares, or, where a cache
+// is read in parts, wait for attend_join.comp. The shader has the constants dv and parted.
+#include "attend.glsl"
+
+// Four elements, from `first` on, of the sum of values by shares exp(score - largest), whose own sum
+// is `sum`.
+void put_result(uint token, uint kv_head, uint query, uint part, uint first, vec4 values,
+                float largest, float sum) {
+    uint head = kv_head * attention.q_per_kv + query;
+    if (parted) {
+        Floats to = Floats(partial_of(token, head, part, dv));
+        if (first == 0) {
+            to.at[0] = largest;
+            to.at[1] = sum;
+        }
+        for (uint j = 0; j < 4; ++j) to.at[4 + first + j] = values[j];
+        return;
+    }
+    float factor = 1 / sum;
+    if (attention.sinks != 0) {
+        float sink = Floats(attention.sinks).at[head], most = max(largest, sink);
+        float of_cells = exp(largest - most);
+        factor = of_cells / (sum * of_cells + exp(sink - most));
+    }
+    Floats to = Floats(row_of_head(attention.y, token, kv_head, query));
+    for (uint j = 0; j < 4; ++j)
+        if (first + j < dv) to.at[first + j] = values[j] * factor;
+}
