@@ -15,6 +15,18 @@ namespace tandem::test {
 inline const kernels::VulkanOptions in_floats{.name = "vulkan0",
                                               .products = kernels::Products::InFloats};
 
+// What is written for matrix units, in plain arithmetic.
+inline std::unique_ptr<kernels::Device> device_of_plain_units() {
+    return kernels::make_vulkan_device(
+        {.name = "vulkan0", .products = kernels::Products::OnPlainUnits});
+}
+// The units of the hardware; null where it has none.
+inline std::unique_ptr<kernels::Device> device_of_units() {
+    auto device = kernels::make_vulkan_device({.name = "vulkan0"});
+    const bool has_units = device->description().features.find("matrix units") != std::string::npos;
+    return has_units ? std::move(device) : nullptr;
+}
+
 // Runs the model on both and compares.
 inline void expect_close(const SmallModel& model, const std::vector<graph::StepInputs>& steps,
                          double bound = 1e-11, const kernels::VulkanOptions& options = in_floats) {

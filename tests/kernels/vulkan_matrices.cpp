@@ -16,20 +16,14 @@ using test::Vulkan;
 
 constexpr double bound = 4e-7;  // both operands are rounded to 11 bits
 
-std::unique_ptr<kernels::Device> device_with_units() {
-    return kernels::make_vulkan_device(
-        {.name = "vulkan0", .products = kernels::Products::OnPlainUnits});
-}
-
 void expect_rounded(const SmallModel& model, const std::vector<graph::StepInputs>& steps) {
     auto expected = model.run(std::make_unique<kernels::ReferenceDevice>("reference", 0), steps);
-    auto found = model.run(device_with_units(), steps);
+    auto found = model.run(test::device_of_plain_units(), steps);
     const double error = test::nmse(found, expected);
     EXPECT_LE(error, bound);
     EXPECT_GT(error, 1e-11) << "computed in f32";
-    auto device = kernels::make_vulkan_device({.name = "vulkan0"});
-    if (device->description().features.find("matrix units") == std::string::npos) return;
-    EXPECT_LE(test::nmse(model.run(std::move(device), steps), expected), bound) << "on units";
+    if (auto units = test::device_of_units())
+        EXPECT_LE(test::nmse(model.run(std::move(units), steps), expected), bound) << "on units";
 }
 
 Tensor product(SmallModel& model, const std::string& w, DType dtype, Tensor x, Axis n, Axis k) {
@@ -149,7 +143,7 @@ TEST_F(Vulkan, MatricesOfLargeActivations) {
     Axis k = model.axis("k", 64), n = model.axis("n", 50);
     Tensor x = model.activation("x", {k}, 1e5);
     model.finish(product(model, "w", DType::F32, x, n, k));
-    for (float y : model.run(device_with_units(), {test::random_step(0, 40)}))
+    for (float y : model.run(test::device_of_plain_units(), {test::random_step(0, 40)}))
         EXPECT_TRUE(std::isfinite(y));
 }
 
@@ -157,14 +151,14 @@ TEST_F(Vulkan, MatricesRepeatThemselves) {
     SmallModel model;
     Axis k = model.axis("k", 160), n = model.axis("n", 200);
     model.finish(product(model, "w", DType::Q8_0, model.activation("x", {k}), n, k));
-    auto run = [&] { return model.run(device_with_units(), {test::random_step(0, 90)}); };
+    auto run = [&] { return model.run(test::device_of_plain_units(), {test::random_step(0, 90)}); };
     EXPECT_EQ(run(), run());
 }
 
 // Devices that round differently say so.
 TEST_F(Vulkan, TellsOfMatrixUnits) {
     const auto plain = kernels::make_vulkan_device(test::in_floats);
-    const auto units = device_with_units();
+    const auto units = test::device_of_plain_units();
     EXPECT_NE(units->description().rounding, plain->description().rounding);
     EXPECT_TRUE(units->description().features.ends_with("plain matrix units 16x16x16"))
         << units->description().features;

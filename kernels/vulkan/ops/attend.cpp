@@ -1,11 +1,12 @@
 // attend: rows written to the caches, then blocks of queries against them, perhaps in parts. For a
-// few tokens each by itself.
+// few tokens each by itself, for many on matrix units where the device has them.
 #include "graph/ops/attend.h"
 
 #include <bit>
 
 #include "gguf/error.h"
 #include "kernels/vulkan/cache.h"
+#include "kernels/vulkan/matrix_units.h"
 #include "kernels/vulkan/planes.h"
 #include "kernels/vulkan/shaders.h"
 
@@ -55,13 +56,13 @@ struct Blocks {
 
 constexpr int64_t most_queries = 16, most_parts = 32;
 // Fewer workgroups than these leave a GPU idle.
-constexpr int64_t enough_groups = 512;
+constexpr int64_t enough_groups = 512, enough_on_matrices = 256;
 
 // As many parts as workgroups ask for, with so many cells in each.
-int64_t parts_of(const graph::View& cache, int64_t groups, int64_t least_cells) {
+int64_t parts_of(const graph::View& cache, int64_t groups, int64_t least_cells,
+                 int64_t enough = enough_groups) {
     const int64_t cells = cells_of(cache);
-    return std::clamp<int64_t>(std::min(enough_groups / groups, cells / least_cells), 1,
-                               most_parts);
+    return std::clamp<int64_t>(std::min(enough / groups, cells / least_cells), 1, most_parts);
 }
 
 Blocks::Blocks(const Operation& operation) {
@@ -117,12 +118,49 @@ bool are_few(const Operation& operation, const Features& features) {
            value_eights(operation) <= features.subgroup;
 }
 
+// The same on matrix units, where blocks are rows of queries, token by token.
+constexpr int64_t matrix_rows = MatrixTile::subgroups * 16;  // at most
+constexpr int64_t longest_of_matrices = 256;
+Blocks blocks_of_matrices(const Operation& operation) {
+    Blocks blocks(operation);
+    const int64_t groups =
+        (blocks.tokens * blocks.q_per_kv + matrix_rows - 1) / matrix_rows * blocks.kv_heads;
+    // Tiles of keys and values, and the scores of all rows; rows have a vector between them.
+    auto bytes = [&](int64_t cells) {
+        return (cells * (blocks.d / 8 + 1 + blocks.dv / 8 + 1) + matrix_rows * (cells / 4 + 1)) *
+               16;
+    };
+    constexpr int64_t of_maxima = 1024;
+    blocks.cells_at_once = bytes(32) <= shared_bytes - of_maxima ? 32 : 16;
+    blocks.parts = parts_of(operation.inputs[keys_cache].view, groups, 4 * blocks.cells_at_once,
+                            enough_on_matrices);
+    return blocks;
+}
+
+bool may_be_on_matrices(const Blocks& blocks) {
+    return blocks.tokens >= MatrixTile::least_tokens && blocks.d2 == 0 && blocks.d % 16 == 0 &&
+           blocks.dv % 16 == 0 && std::max(blocks.d, blocks.dv) <= longest_of_matrices;
+}
+// Whole fragments, and in the softmax whole vectors of shares for every invocation.
+bool are_on_matrices(const Operation& operation, const Features& features) {
+    const MatrixUnits& units = features.matrix_units;
+    if (!units || !features.steady_subgroups) return false;
+    const Blocks blocks = blocks_of_matrices(operation);
+    const int64_t cells = blocks.cells_at_once, subgroup = features.subgroup;
+    const int64_t sharers = std::max<int64_t>(1, subgroup / units.rows);
+    return may_be_on_matrices(blocks) && 16 % units.rows == 0 && blocks.d % units.depth == 0 &&
+           blocks.dv % units.tokens == 0 && cells % units.depth == 0 && cells % units.tokens == 0 &&
+           cells % (8 * sharers) == 0 && std::has_single_bit(uint32_t(subgroup));
+}
+
 size_t claim(std::span<const Operation> ahead) { return is(ahead[0], "attend") ? 1 : 0; }
 
 int64_t scratch_bytes(std::span<const Operation> claimed) {
-    const int64_t many = Blocks(claimed[0]).partial_bytes();
-    const Blocks few = blocks_of_few(claimed[0]);
-    return may_be_few(few) ? std::max(many, few.partial_bytes()) : many;
+    int64_t most = Blocks(claimed[0]).partial_bytes();
+    const Blocks few = blocks_of_few(claimed[0]), matrices = blocks_of_matrices(claimed[0]);
+    if (may_be_few(few)) most = std::max(most, few.partial_bytes());
+    if (may_be_on_matrices(matrices)) most = std::max(most, matrices.partial_bytes());
+    return most;
 }
 
 Dispatch write(const Operand& x, const Operand& cache, bool first, const Site& site) {
@@ -205,6 +243,31 @@ Dispatch many(const Blocks& blocks, const Operation& operation, bool capped, Add
             .y = {.units = blocks.kv_heads}};
 }
 
+// Rows of queries can be read four numbers at a time.
+bool are_aligned(const Heads& q) {
+    return q.at % 16 == 0 && q.token % 4 == 0 && q.kv_head % 4 == 0 && q.query % 4 == 0;
+}
+
+Dispatch on_matrices(const Blocks& blocks, const Operation& operation, const Site& site,
+                     bool capped, Address kept) {
+    const MatrixUnits& units = site.features.matrix_units;
+    const auto subgroup = uint32_t(site.features.subgroup);
+    const uint32_t group = subgroups(site, MatrixTile::subgroups);
+    return {.shader = of_units("attend_matrices", units),
+            .constants = {group, type_of(operation.inputs[keys_cache]),
+                          type_of(operation.inputs[values_cache]), uint32_t(blocks.d),
+                          uint32_t(blocks.dv), units.rows, units.tokens, units.depth,
+                          uint32_t(blocks.cells_at_once), subgroup,
+                          are_aligned(heads_of(operation.inputs[queries], site)), blocks.parts > 1,
+                          capped},
+            .parameters = Parameters(kept),
+            .x = {.units = blocks.q_per_kv,
+                  .per_group = group / subgroup * units.rows,
+                  .live = live(operation.output.view),
+                  .times = blocks.parts},
+            .y = {.units = blocks.kv_heads}};
+}
+
 std::vector<Dispatch> bind(const Launch& launch, const Site& site) {
     const Operation& operation = launch.operations[0];
     auto input = [&](size_t i) -> const Operand& { return operation.inputs[i]; };
@@ -217,7 +280,10 @@ std::vector<Dispatch> bind(const Launch& launch, const Site& site) {
     if (input(second_cache)) add_write(second_keys, second_cache);
 
     const bool each = are_few(operation, site.features);
-    const Blocks blocks = each ? blocks_of_few(operation) : Blocks(operation);
+    const bool matrices = are_on_matrices(operation, site.features);
+    const Blocks blocks = each       ? blocks_of_few(operation)
+                          : matrices ? blocks_of_matrices(operation)
+                                     : Blocks(operation);
     const graph::Attributes& attributes = operation.node->attributes;
     const StandingAddresses& standing = site.standing(operation.output.view);
     Attention attention{.q = heads_of(input(queries), site),
@@ -247,8 +313,9 @@ std::vector<Dispatch> bind(const Launch& launch, const Site& site) {
     }
     const Address kept = site.keep(std::as_bytes(std::span(&attention, 1)));
     const bool capped = attention.cap > 0;
-    dispatches.push_back(each ? few(blocks, operation, site, capped, kept)
-                              : many(blocks, operation, capped, kept));
+    dispatches.push_back(each       ? few(blocks, operation, site, capped, kept)
+                         : matrices ? on_matrices(blocks, operation, site, capped, kept)
+                                    : many(blocks, operation, capped, kept));
     if (blocks.parts > 1)
         dispatches.push_back(
             {.shader = "attend_join",
