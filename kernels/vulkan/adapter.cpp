@@ -222,7 +222,6 @@ AdapterFacts facts_of(const vk::raii::PhysicalDevice& adapter) {
         .subgroup = int(chain.get<vk::PhysicalDeviceSubgroupProperties>().subgroupSize),
         .steady_subgroups = has_steady_subgroups(adapter),
         .most_invocations = int(properties.limits.maxComputeWorkGroupInvocations),
-        .most_shared = int(properties.limits.maxComputeSharedMemorySize),
         .busy_subgroups = seen.software ? 8 : busy_subgroups(adapter),
         .half = bool(offered.get<vk::PhysicalDeviceVulkan12Features>().shaderFloat16)};
     facts.dots = offers_dots(adapter);

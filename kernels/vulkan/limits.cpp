@@ -73,7 +73,7 @@ Limits VulkanDevice::measure_limits() {
                             .vectors = vectors_,
                             .features = facts_.features};
             const MatrixTile tile = matrix_tile(units, 128, 128, 1);
-            const Dispatch fragments{of_units("limit_units", units), constants(tile, site, 1),
+            const Dispatch fragments{of_units("limit_units", units), constants(tile, site),
                                      Parameters(UnitsParameters{block.address, rounds / 8})};
             limits.float_multiply_adds_per_second = limits.multiply_adds_per_second;
             limits.multiply_adds_per_second =

@@ -131,7 +131,7 @@ struct ManyExperts {
         if (on_units) {
             const MatrixUnits& units = site.features.matrix_units;
             const MatrixTile tile = tile_of_experts(operation, units);
-            std::vector<uint32_t> shape = constants(tile, site, 1);
+            std::vector<uint32_t> shape = constants(tile, site);
             shape.push_back(aligned);
             return {.shader = of_units(typed("experts_matrices", w.dtype), units),
                     .constants = shape,

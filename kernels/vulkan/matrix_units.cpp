@@ -84,7 +84,7 @@ Dispatch multiply(const Product& product, const Site& site, Address w, Address o
                   int64_t count) {
     const ProductParameters& whole = product.parameters;
     const MatrixTile tile = tile_for(count, product, site.features.matrix_units);
-    std::vector<uint32_t> shape = constants(tile, site, product.matrices);
+    std::vector<uint32_t> shape = constants(tile, site);
     shape.insert(shape.end(), {product.kind, product.matrices});
     return {.shader = of_units("linear_halves", site.features.matrix_units),
             .constants = shape,
@@ -136,21 +136,15 @@ std::string of_units(std::string_view shader, const MatrixUnits& units) {
     return std::string(shader) + "." + units.variant;
 }
 
-std::vector<uint32_t> constants(const MatrixTile& tile, const Site& site, uint32_t matrices) {
+std::vector<uint32_t> constants(const MatrixTile& tile, const Site& site) {
     const MatrixUnits& units = site.features.matrix_units;
-    // Beside the tile a shader notes where its rows and tokens lie.
-    const int64_t rows = tile.rows * matrices,
-                  stage = (rows + tile.tokens) * (parts_at_once + 1) * 16;
-    const int64_t notes = (rows + tile.tokens) * 8;
-    const uint32_t stages = 2 * stage + notes <= site.features.most_shared ? 2 : 1;
     return {vulkan::subgroups(site, MatrixTile::subgroups),
             units.rows,
             units.tokens,
             units.depth,
             tile.row_fragments,
             tile.token_fragments,
-            parts_at_once,
-            stages};
+            parts_at_once};
 }
 
 bool suits_matrix_units(const Operation& linear) {

@@ -29,7 +29,7 @@ MatrixTile matrix_tile(const MatrixUnits& units, int64_t rows, int64_t tokens, u
 // The name of a shader for them, perhaps for weights of a type, and its first specialization
 // constants.
 std::string of_units(std::string_view shader, const MatrixUnits& units);
-std::vector<uint32_t> constants(const MatrixTile& tile, const Site& site, uint32_t matrices);
+std::vector<uint32_t> constants(const MatrixTile& tile, const Site& site);
 
 // A linear of so many tokens that units are the best for it, and of rows that they can take.
 bool suits_matrix_units(const Operation& linear);

@@ -31,13 +31,12 @@ std::string text_of(const MatrixUnits& units);
 
 // What it offers beyond that.
 struct Features {
-    int subgroup = 32;               // invocations of a subgroup
-    bool steady_subgroups = false;   // the same number in all shaders
-    int most_invocations = 128;      // of a workgroup
-    int most_shared = shared_bytes;  // memory that it shares
-    int busy_subgroups = 2048;       // about as many as keep it busy
-    bool half = false;               // arithmetic in f16
-    bool integer_dots = false;       // sums of four int8 products as one instruction
+    int subgroup = 32;              // invocations of a subgroup
+    bool steady_subgroups = false;  // the same number in all shaders
+    int most_invocations = 128;     // of a workgroup
+    int busy_subgroups = 2048;      // about as many as keep it busy
+    bool half = false;              // arithmetic in f16
+    bool integer_dots = false;      // sums of four int8 products as one instruction
     MatrixUnits matrix_units;
 };
 

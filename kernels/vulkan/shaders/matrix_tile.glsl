@@ -17,7 +17,6 @@ layout(constant_id = 3) const uint fragment_depth = 16;
 layout(constant_id = 4) const uint row_fragments = 4;  // of a subgroup; as many for each matrix
 layout(constant_id = 5) const uint token_fragments = 4;
 layout(constant_id = 6) const uint parts_at_once = 4;
-layout(constant_id = 7) const uint stages = 1;  // 2: there is room for the next parts, too
 
 const uint row_subgroups = 2, token_subgroups = 2;
 const uint tile_rows = row_subgroups * row_fragments * fragment_rows;
@@ -26,8 +25,7 @@ const uint tile_tokens = token_subgroups * token_fragments * fragment_tokens;
 // Eight numbers of a part are one vector. Another one keeps rows that are read at once in different
 // banks.
 const uint tile_stride = parts_at_once + 1;
-const uint tile_size = (tile_rows + tile_tokens) * tile_stride;  // rows, then tokens
-shared uvec4 tile[stages * tile_size];
+shared uvec4 tile[(tile_rows + tile_tokens) * tile_stride];  // rows, then tokens
 
 // A subgroup's fragments: row_fragments x token_fragments of sums.
 //     clear_sums(i)       makes fragment i of the sums zero
@@ -62,20 +60,20 @@ void fetch(uint first_part) {
                               first_part + own_part(i) % parts_at_once);
 }
 
-void fill_tile(uint begin) {
+void fill_tile() {
     [[unroll]] for (uint i = 0; i < w_each; ++i)
         if (own_part(i) < parts_of_w)
-            tile[begin + own_part(i) / parts_at_once * tile_stride + own_part(i) % parts_at_once] =
+            tile[own_part(i) / parts_at_once * tile_stride + own_part(i) % parts_at_once] =
                 next_w[i];
     [[unroll]] for (uint i = 0; i < x_each; ++i)
         if (own_part(i) < parts_of_x)
-            tile[begin + (tile_rows + own_part(i) / parts_at_once) * tile_stride +
+            tile[(tile_rows + own_part(i) / parts_at_once) * tile_stride +
                  own_part(i) % parts_at_once] = next_x[i];
 }
 
-void multiply_tile(uint begin) {
-    uint left = begin + first_row_fragment() * fragment_rows * tile_stride;
-    uint right = begin + (tile_rows + first_token_fragment() * fragment_tokens) * tile_stride;
+void multiply_tile() {
+    uint left = first_row_fragment() * fragment_rows * tile_stride;
+    uint right = (tile_rows + first_token_fragment() * fragment_tokens) * tile_stride;
     [[unroll]] for (uint part = 0; part < parts_at_once; part += fragment_depth / 8) {
         [[unroll]] for (uint r = 0; r < row_fragments; ++r)
             load_left(r, left + r * fragment_rows * tile_stride + part);
@@ -92,19 +90,13 @@ void add_up_tile(uint parts) {
     [[unroll]] for (uint i = 0; i < row_fragments * token_fragments; ++i) clear_sums(i);
     barrier();  // where rows lie is known
     fetch(0);
-    fill_tile(0);
-    uint present = 0;
     for (uint part = 0; part < parts; part += parts_at_once) {
+        fill_tile();
         barrier();
         fetch(part + parts_at_once);
-        multiply_tile(present);
-        if (stages > 1)
-            present = tile_size - present;
-        else
-            barrier();
-        fill_tile(present);
+        multiply_tile();
+        barrier();
     }
-    barrier();
 }
 
 // Sums on their way to memory, in the tile when nobody needs it any more: of each subgroup a fragment

@@ -8,7 +8,7 @@
 #include "fours.glsl"
 #include "halves.glsl"
 
-layout(constant_id = 8) const bool aligned = false;  // x can be read four numbers at a time
+layout(constant_id = 7) const bool aligned = false;  // x can be read four numbers at a time
 
 const uint matrices = 1;
 #include "matrix_tile.glsl"

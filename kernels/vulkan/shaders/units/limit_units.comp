@@ -17,7 +17,7 @@ uvec4 part_of_x(uint token, uint part) { return uvec4(0x00010001u * (token % 8))
 
 void main() {
     fetch(0);
-    fill_tile(0);
+    fill_tile();
     barrier();
     [[unroll]] for (uint i = 0; i < row_fragments * token_fragments; ++i) clear_sums(i);
     [[unroll]] for (uint r = 0; r < row_fragments; ++r) load_left(r, r * fragment_rows * tile_stride);

@@ -14,8 +14,8 @@ layout(push_constant) uniform Parameters {
     Runs weight_rows, token_rows;             // where they lead in y
 };
 
-layout(constant_id = 8) const uint kind = 0;
-layout(constant_id = 9) const uint matrices = 1;
+layout(constant_id = 7) const uint kind = 0;
+layout(constant_id = 8) const uint matrices = 1;
 
 #include "matrix_tile.glsl"
 
