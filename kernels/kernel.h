@@ -68,6 +68,8 @@ struct Kernel {
     // Working memory of a launch.
     int64_t (*scratch_bytes)(std::span<const Operation> claimed) = nullptr;
     int number = 0;  // of the device's own table of implementations
+    // Launches of its device run side by side where none of them touches what another writes.
+    bool side_by_side = false;
 };
 
 struct Launch {

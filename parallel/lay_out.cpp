@@ -188,11 +188,20 @@ class Layout {
         for (Storage& storage : storages_) {
             if (storage.where != where || storage.kept || storage.life.first < 0) continue;
             lives.push_back(storage.life);
+            if (where == Where::Arena && lives.back().bytes <= small_bytes)
+                lives.back().last += positions_apart();
             owners.push_back(&storage);
         }
         int64_t end = place(lives, base);
         for (size_t i = 0; i < lives.size(); ++i) owners[i]->life = lives[i];
         return end;
+    }
+
+    // Where launches run side by side, one that takes over the memory of another has to wait for
+    // its readers: small values keep theirs for some more positions.
+    static constexpr int64_t small_bytes = int64_t(256) << 10;
+    int positions_apart() const {
+        return projection_.copy && projection_.copy->side_by_side ? 12 : 0;
     }
 
     Operand located(Operand operand, int instance) const {

@@ -18,7 +18,8 @@ std::vector<Kernel> as_claims(std::initializer_list<Needs> offered) {
                                .claim = kernel.claim,
                                .form = kernel.form,
                                .scratch_bytes = kernel.scratch_bytes,
-                               .number = int(i)});
+                               .number = int(i),
+                               .side_by_side = true});
         }
     return all;
 }

@@ -1,6 +1,7 @@
 #include "kernels/vulkan/hazards.h"
 
 #include <algorithm>
+#include <cstdint>
 
 namespace tandem::kernels::vulkan {
 
@@ -13,9 +14,13 @@ int64_t bytes_spanned(const graph::View& view) {
     return (last + 1) * 4;
 }
 
-}  // namespace
+struct Access {
+    Where where;
+    int64_t begin, end;  // bytes; of a state its number and the next
+    bool writes;
+};
 
-std::vector<Hazards::Access> Hazards::accesses_of(const Launch& launch) {
+std::vector<Access> accesses_of(const Launch& launch) {
     std::vector<Access> accesses;
     auto add = [&](const Operand& operand, int64_t bytes, bool writes) {
         if (operand.where == Where::State)  // whoever has a state as its operand may write it
@@ -39,17 +44,32 @@ std::vector<Hazards::Access> Hazards::accesses_of(const Launch& launch) {
     return accesses;
 }
 
-bool Hazards::must_wait(const Launch& launch) {
-    std::vector<Access> accesses = accesses_of(launch);
-    bool conflict = std::any_of(noted_.begin(), noted_.end(), [&](const Access& earlier) {
-        return std::any_of(accesses.begin(), accesses.end(), [&](const Access& now) {
-            return (earlier.writes || now.writes) && earlier.where == now.where &&
-                   earlier.begin < now.end && now.begin < earlier.end;
+bool conflict(const std::vector<Access>& earlier, const std::vector<Access>& later) {
+    return std::ranges::any_of(earlier, [&](const Access& a) {
+        return std::ranges::any_of(later, [&](const Access& b) {
+            return (a.writes || b.writes) && a.where == b.where && a.begin < b.end &&
+                   b.begin < a.end;
         });
     });
-    if (conflict) noted_.clear();
-    noted_.insert(noted_.end(), accesses.begin(), accesses.end());
-    return conflict;
+}
+
+}  // namespace
+
+std::vector<std::vector<size_t>> waves_of(std::span<const Launch> launches) {
+    std::vector<std::vector<Access>> accesses;
+    std::vector<std::vector<size_t>> waves;
+    for (size_t i = 0; i < launches.size(); ++i) {
+        accesses.push_back(accesses_of(launches[i]));
+        // The wave behind the last that has a launch to wait for.
+        size_t wave = waves.size();
+        while (wave > 0 && std::ranges::none_of(waves[wave - 1], [&](size_t earlier) {
+                   return conflict(accesses[earlier], accesses[i]);
+               }))
+            --wave;
+        if (wave == waves.size()) waves.emplace_back();
+        waves[wave].push_back(i);
+    }
+    return waves;
 }
 
 }  // namespace tandem::kernels::vulkan

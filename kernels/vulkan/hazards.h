@@ -1,28 +1,17 @@
 // Which launches must wait for which: those that touch memory which an earlier one wrote, or write
-// what it read. Everything else may run side by side.
+// what it read. Everything else may run side by side, and in any order.
 #pragma once
 
-#include <cstdint>
+#include <cstddef>
+#include <span>
 #include <vector>
 
 #include "kernels/kernel.h"
 
 namespace tandem::kernels::vulkan {
 
-class Hazards {
-  public:
-    // True where the launch must wait for those noted since the last wait; notes it either way.
-    bool must_wait(const Launch& launch);
-
-  private:
-    struct Access {
-        Where where;
-        int64_t begin, end;  // bytes; of a state its number and the next
-        bool writes;
-    };
-    static std::vector<Access> accesses_of(const Launch& launch);
-
-    std::vector<Access> noted_;
-};
+// The launches, by their numbers, in waves. Those of a wave run side by side; a wave waits for all
+// before it. Each launch is in the first wave in which it can be.
+std::vector<std::vector<size_t>> waves_of(std::span<const Launch> launches);
 
 }  // namespace tandem::kernels::vulkan

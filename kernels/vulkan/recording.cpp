@@ -1,5 +1,6 @@
 #include "kernels/vulkan/recording.h"
 
+#include "gguf/error.h"
 #include "kernels/vulkan/hazards.h"
 
 namespace tandem::kernels::vulkan {
@@ -39,7 +40,9 @@ void wait_for_earlier(const vk::raii::CommandBuffer& commands) {
 
 Stamps make_stamps(const vk::raii::Device& device, size_t launches, const Ticks& ticks) {
     const auto count = uint32_t(launches) + 1;
-    return {{device, {.queryType = vk::QueryType::eTimestamp, .queryCount = count}}, count, ticks};
+    return {.pool = {device, {.queryType = vk::QueryType::eTimestamp, .queryCount = count}},
+            .count = count,
+            .ticks = ticks};
 }
 
 void stamp(const vk::raii::CommandBuffer& commands, const Stamps& stamps, uint32_t number) {
@@ -50,7 +53,11 @@ void stamp(const vk::raii::CommandBuffer& commands, const Stamps& stamps, uint32
 }  // namespace
 
 std::vector<LaunchTime> VulkanRecording::take_times() {
-    add_times();
+    try {
+        add_times();
+    } catch (const vk::SystemError& error) {
+        throw Error(std::string("times of launches: the driver reports ") + error.what());
+    }
     return std::exchange(times, std::vector<LaunchTime>(times.size()));
 }
 
@@ -59,8 +66,8 @@ void VulkanRecording::add_times() {
     const auto [result, at] = stamps.pool.getResults<uint64_t>(
         0, stamps.count, stamps.count * sizeof(uint64_t), sizeof(uint64_t),
         vk::QueryResultFlagBits::e64 | vk::QueryResultFlagBits::eWait);
-    for (size_t i = 0; i < times.size(); ++i)
-        times[i].working +=
+    for (size_t i = 0; i < stamps.order.size(); ++i)
+        times[stamps.order[i]].working +=
             int64_t(double((at[i + 1] - at[i]) & stamps.ticks.mask) * stamps.ticks.nanoseconds);
 }
 
@@ -77,37 +84,42 @@ std::unique_ptr<VulkanRecording> Recorder::record(std::span<const Launch> launch
         recording->times.resize(launches.size());
         commands.resetQueryPool(*stamps.pool, 0, stamps.count);
     }
-    uint32_t stamped = 0;
-    stamp(commands, stamps, stamped++);
-    Hazards hazards;
+    stamp(commands, stamps, 0);
     vk::Pipeline bound;
-    for (const Launch& launch : launches) {
-        const VulkanKernel& kernel = *ops_table()[size_t(launch.kernel->number)];
-        bool first = true;
-        const bool waits = hazards.must_wait(launch);
-        for (const Dispatch& dispatch : kernel.bind(launch, site)) {
-            if (first ? waits : dispatch.after_previous) wait_for_earlier(commands);
-            first = false;
-            const vk::Pipeline pipeline = pipelines.get(dispatch.shader, dispatch.constants);
-            if (pipeline != bound) commands.bindPipeline(vk::PipelineBindPoint::eCompute, pipeline);
-            bound = pipeline;
-            commands.pushConstants<std::byte>(
-                pipelines.layout(), vk::ShaderStageFlagBits::eCompute, 0,
-                vk::ArrayProxy<const std::byte>(uint32_t(dispatch.parameters.bytes),
-                                                dispatch.parameters.data.data()));
-            if (counts_are_known(dispatch, launch)) {
-                uint32_t groups[3];
-                fold(dispatch.x.groups(1, 1), dispatch.y.groups(1, 1), groups);
-                commands.dispatch(groups[0], groups[1], groups[2]);
-            } else {
-                const Block block =
-                    memory.take(sizeof(vk::DispatchIndirectCommand), Reach::Written);
-                recording->live.push_back(
-                    {dispatch.x, dispatch.y, reinterpret_cast<uint32_t*>(block.mapped)});
-                commands.dispatchIndirect(block.buffer, vk::DeviceSize(block.offset));
-            }
+    bool waits = false;
+    auto put = [&](const Dispatch& dispatch, const Launch& launch) {
+        if (std::exchange(waits, false)) wait_for_earlier(commands);
+        const vk::Pipeline pipeline = pipelines.get(dispatch.shader, dispatch.constants);
+        if (pipeline != bound) commands.bindPipeline(vk::PipelineBindPoint::eCompute, pipeline);
+        bound = pipeline;
+        commands.pushConstants<std::byte>(
+            pipelines.layout(), vk::ShaderStageFlagBits::eCompute, 0,
+            vk::ArrayProxy<const std::byte>(uint32_t(dispatch.parameters.bytes),
+                                            dispatch.parameters.data.data()));
+        if (counts_are_known(dispatch, launch)) {
+            uint32_t groups[3];
+            fold(dispatch.x.groups(1, 1), dispatch.y.groups(1, 1), groups);
+            commands.dispatch(groups[0], groups[1], groups[2]);
+        } else {
+            const Block block = memory.take(sizeof(vk::DispatchIndirectCommand), Reach::Written);
+            recording->live.push_back(
+                {dispatch.x, dispatch.y, reinterpret_cast<uint32_t*>(block.mapped)});
+            commands.dispatchIndirect(block.buffer, vk::DeviceSize(block.offset));
         }
-        stamp(commands, stamps, stamped++);
+    };
+    for (const std::vector<size_t>& wave : waves_of(launches)) {
+        for (const size_t number : wave) {
+            const Launch& launch = launches[number];
+            const std::vector<Dispatch> dispatches =
+                ops_table()[size_t(launch.kernel->number)]->bind(launch, site);
+            for (const Dispatch& dispatch : dispatches) {
+                waits = waits || (&dispatch != &dispatches.front() && dispatch.after_previous);
+                put(dispatch, launch);
+            }
+            stamps.order.push_back(number);
+            stamp(commands, stamps, uint32_t(stamps.order.size()));
+        }
+        waits = true;
     }
     barrier(commands, vk::PipelineStageFlagBits::eHost, vk::AccessFlagBits::eHostRead);
     commands.end();

@@ -16,10 +16,11 @@ struct LiveDispatch {
     uint32_t* groups = nullptr;  // three, where the device reads them
 };
 
-// When the device was done with each launch of a recording, the time before them first.
+// When a recording began, and when the device was done with each of its launches.
 struct Stamps {
     vk::raii::QueryPool pool = nullptr;
     uint32_t count = 0;
+    std::vector<size_t> order;  // of the launches
     Ticks ticks;
 };
 

@@ -1,5 +1,6 @@
 // Products that take an addition or a gated unit into their launch on Vulkan devices, and those
 // that must not.
+#include "kernels/vulkan/hazards.h"
 #include "kernels/vulkan_case.h"
 
 namespace tandem {
@@ -125,6 +126,24 @@ TEST_F(VulkanChains, ProductsOfManyAxes) {
     y = add(y, add(every("b"), model.weight("row", DType::F32, {n}, {})));
     Tensor gate = every("gate"), up = every("up");
     expect_chains(model, add(y, glu(gate, up, "gelu")), {2, 2, 3});
+}
+
+// Memory that the first chain is done with is not given to the second, which would have to wait.
+TEST_F(VulkanChains, ChainsSideBySide) {
+    Axis n = model.axis("n", 48);
+    auto chain = [&](const std::string& name) {
+        Tensor first = linear(x, model.weight(name + "1", DType::F32, {n}, {k}, 0.1f));
+        Tensor second = linear(first, model.weight(name + "2", DType::F32, {k}, {n}, 0.1f));
+        return linear(second, model.weight(name + "3", DType::F32, {n}, {k}, 0.1f));
+    };
+    const Tensor one = chain("one"), other_one = chain("other");
+    model.finish(add(one, other_one));
+    const auto device = kernels::make_vulkan_device(test::in_floats);
+    const parallel::Programs programs = model.programs(*device, 1);
+    const auto& segment = std::get<parallel::Segment>(fitting(programs.body, 1).items[0]);
+    // The tables, two products at a time, and the last, which adds the other chain's.
+    EXPECT_EQ(kernels::vulkan::waves_of(segment.launches).size(), 5u);
+    test::expect_close(model, {random_step(0, 1), random_step(0, 40)}, 1e-10);
 }
 
 }  // namespace

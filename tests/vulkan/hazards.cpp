@@ -25,11 +25,11 @@ Launch launch(std::vector<Operand> inputs, Operand output) {
             .operations = {{.inputs = std::move(inputs), .output = std::move(output)}}};
 }
 
+using Waves = std::vector<std::vector<size_t>>;
+
 // True where the second must wait for the first.
 bool waits(const Launch& first, const Launch& second) {
-    Hazards hazards;
-    EXPECT_FALSE(hazards.must_wait(first)) << "there is nothing to wait for";
-    return hazards.must_wait(second);
+    return waves_of(std::vector{first, second}).size() == 2;
 }
 
 constexpr Where arena = Where::Arena;
@@ -99,20 +99,35 @@ TEST(Hazards, all_operations_of_a_launch_count) {
 // A form of a strided value is prepared once, and read at once by all who want it.
 TEST(Hazards, prepared_forms_are_written_once) {
     const Operand value = at(arena, 0, {4, 16}, {64, 1}), form = at(arena, 4096, {4, 16}, {64, 1});
-    Hazards hazards;
-    EXPECT_FALSE(hazards.must_wait(launch({value}, form)));
-    EXPECT_TRUE(hazards.must_wait(launch({form}, at(arena, 8192))));
-    EXPECT_FALSE(hazards.must_wait(launch({form}, at(arena, 8256))));
+    EXPECT_EQ(waves_of(std::vector{launch({value}, form), launch({form}, at(arena, 8192)),
+                                   launch({form}, at(arena, 8256))}),
+              (Waves{{0}, {1, 2}}));
 }
 
-// A wait is for all before it, but what came after it is not forgotten.
-TEST(Hazards, begin_anew_with_every_wait) {
-    Hazards hazards;
-    EXPECT_FALSE(hazards.must_wait(launch({}, at(arena, 0))));
-    EXPECT_FALSE(hazards.must_wait(launch({}, at(arena, 64))));
-    EXPECT_TRUE(hazards.must_wait(launch({at(arena, 0)}, at(arena, 128))));
-    EXPECT_FALSE(hazards.must_wait(launch({at(arena, 64)}, at(arena, 192))));
-    EXPECT_TRUE(hazards.must_wait(launch({at(arena, 128)}, at(arena, 256))));
+// A wait is for all before it, so that who waits for several of them waits once.
+TEST(Hazards, make_waves) {
+    EXPECT_EQ(waves_of(std::vector{launch({}, at(arena, 0)), launch({}, at(arena, 64)),
+                                   launch({at(arena, 0)}, at(arena, 128)),
+                                   launch({at(arena, 64)}, at(arena, 192)),
+                                   launch({at(arena, 128)}, at(arena, 256))}),
+              (Waves{{0, 1}, {2, 3}, {4}}));
+    EXPECT_TRUE(waves_of({}).empty());
+}
+
+// Chains that have nothing to do with each other go side by side, whatever their order was.
+TEST(Hazards, let_launches_come_forward) {
+    EXPECT_EQ(
+        waves_of(std::vector{launch({}, at(arena, 0)), launch({at(arena, 0)}, at(arena, 64)),
+                             launch({}, at(arena, 128)), launch({at(arena, 128)}, at(arena, 192))}),
+        (Waves{{0, 2}, {1, 3}}));
+}
+
+// But for those that reuse memory which others still have to read.
+TEST(Hazards, keep_values_until_they_were_read) {
+    EXPECT_EQ(
+        waves_of(std::vector{launch({}, at(arena, 0)), launch({at(arena, 0)}, at(arena, 64)),
+                             launch({}, at(arena, 0)), launch({at(arena, 0)}, at(arena, 64))}),
+        (Waves{{0}, {1}, {2}, {3}}));
 }
 
 }  // namespace
