@@ -2,6 +2,7 @@
 // reference op. Shaders run in plain arithmetic, which differs in nothing but what a driver's own
 // fragments are, and on the units themselves where there are some.
 #include <cmath>
+#include <limits>
 
 #include "kernels/vulkan_case.h"
 
@@ -145,6 +146,16 @@ TEST_F(Vulkan, MatricesOfLargeActivations) {
     model.finish(product(model, "w", DType::F32, x, n, k));
     for (float y : model.run(test::device_of_plain_units(), {test::random_step(0, 40)}))
         EXPECT_TRUE(std::isfinite(y));
+}
+
+// A value that is no number spoils the results that depend on it, visibly.
+TEST_F(Vulkan, MatricesKeepNaN) {
+    SmallModel model;
+    Axis k = model.axis("k", 64), n = model.axis("n", 3);
+    Tensor x = scale(model.activation("x", {k}), std::numeric_limits<float>::quiet_NaN());
+    model.finish(product(model, "w", DType::Q8_0, x, n, k));
+    for (float y : model.run(test::device_of_plain_units(), {test::random_step(0, 40)}))
+        EXPECT_TRUE(std::isnan(y));
 }
 
 TEST_F(Vulkan, MatricesRepeatThemselves) {
