@@ -108,6 +108,13 @@ int64_t VulkanDevice::packed_bytes(gguf::DType dtype, graph::Use use, int64_t ma
     return matrices * rows * row;
 }
 
+int64_t VulkanDevice::row_multiple(gguf::DType dtype, graph::Use use) const {
+    // Rows of one matrix are often columns of the next, which matrix units take by whole turns;
+    // blocks of other types see to that by themselves.
+    const bool blocks = gguf::traits(dtype).block > 1;
+    return facts_.features.matrix_units && !is_vector(use) && !blocks ? columns_together : 1;
+}
+
 void VulkanDevice::load_weight(int value, const WeightSource& source,
                                std::atomic<int64_t>& progress) {
     guarded(description_.name, "loading weights", [&] {
@@ -268,7 +275,6 @@ void VulkanDevice::play(Recording& recording, uint64_t wait, uint64_t signal) {
             return;
         }
         replayed.add_times();
-        replayed.stamped = replayed.stamps.count > 0;
         write_step();
         set_counts(replayed, inputs_.tokens(), int64_t(inputs_.rows.size()));
         const vk::TimelineSemaphoreSubmitInfo values{.waitSemaphoreValueCount = 1,
@@ -286,6 +292,7 @@ void VulkanDevice::play(Recording& recording, uint64_t wait, uint64_t signal) {
                                      .pCommandBuffers = &commands,
                                      .signalSemaphoreCount = 1,
                                      .pSignalSemaphores = &timeline});
+        replayed.stamped = replayed.stamps.count > 0;
     });
 }
 

@@ -26,7 +26,7 @@ class VulkanDevice final : public Device {
     const Kernel* copy() const override;
     int64_t packed_bytes(gguf::DType dtype, graph::Use use, int64_t matrices, int64_t rows,
                          int64_t columns) const override;
-    int64_t row_multiple(gguf::DType, graph::Use) const override { return 1; }
+    int64_t row_multiple(gguf::DType dtype, graph::Use use) const override;
     void load_weight(int value, const WeightSource& source,
                      std::atomic<int64_t>& progress) override;
     void make_state(int value, gguf::DType dtype, int64_t rows, int64_t columns) override;

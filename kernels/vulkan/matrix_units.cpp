@@ -10,6 +10,7 @@ namespace tandem::kernels::vulkan {
 namespace {
 
 constexpr uint32_t parts_at_once = 4;  // of eight numbers each
+static_assert(parts_at_once * 8 == columns_together);
 
 bool offers_matrices(const vk::raii::PhysicalDevice& adapter) {
     if (!has_extension(adapter, VK_NV_COOPERATIVE_MATRIX_EXTENSION_NAME)) return false;
@@ -149,9 +150,13 @@ std::vector<uint32_t> constants(const MatrixTile& tile, const Site& site) {
 
 bool suits_matrix_units(const Operation& linear) {
     const graph::View& w = linear.inputs[1].view;
-    const OuterAxes outer = outer_axes(linear.inputs[0].view, w);
+    OuterAxes outer = outer_axes(linear.inputs[0].view, w);
+    // No cut of an axis changes the answer.
+    outer.per_live = 1;
+    for (const graph::Axis& axis : outer.axes)
+        if (!axis->live()) outer.per_live *= axis->extent;
     return !outer.shared && outer.most_tokens() >= MatrixTile::least_tokens &&
-           w.row_length() % (parts_at_once * 8) == 0;
+           w.row_length() % columns_together == 0;
 }
 
 int64_t matrix_units_bytes(const Operation& linear, int64_t matrices) {

@@ -14,6 +14,9 @@ MatrixUnits matrix_units_of(const vk::raii::PhysicalDevice& adapter, const Featu
 // The same shaders without such units.
 MatrixUnits plain_matrix_units();
 
+// Rows are multiplied so many columns at a time.
+inline constexpr int64_t columns_together = 32;
+
 struct MatrixTile {
     static constexpr uint32_t row_subgroups = 2, token_subgroups = 2;
     static constexpr int subgroups = row_subgroups * token_subgroups;

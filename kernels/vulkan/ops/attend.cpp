@@ -90,12 +90,13 @@ Blocks::Blocks(const Operation& operation) {
 }
 
 // The same where a workgroup takes one token, and about so many cells at a time.
-constexpr int cells_of_few = 256;
+constexpr int cells_of_few = 256, least_subgroup = 4;
 Blocks blocks_of_few(const Operation& operation) {
     Blocks blocks(operation);
     constexpr int64_t most_at_once = 8;
     const int64_t vectors = (blocks.d + 31) / 32 * 8 + (blocks.dv + 31) / 32 * 8;
-    const int64_t room = (shared_bytes - 1024) / (vectors * 16 + cells_of_few * 4 + 64);
+    const int64_t room = (shared_bytes - 1024) / (vectors * 16 + cells_of_few * 4 +
+                                                  8 * (cells_of_few / least_subgroup) + 8);
     blocks.tokens_at_once = 1;
     blocks.q_at_once = std::min({blocks.q_per_kv, room, most_at_once});
     blocks.parts = parts_of(operation.inputs[keys_cache].view,
