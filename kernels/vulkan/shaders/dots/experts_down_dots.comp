@@ -3,7 +3,6 @@
 // in int8 blocks.
 #version 460
 #extension GL_GOOGLE_include_directive : require
-#extension GL_EXT_control_flow_attributes : require
 #include "step.glsl"
 #include "reduce.glsl"
 
@@ -18,44 +17,23 @@ layout(push_constant) uniform Parameters {
 
 #include "experts.glsl"
 #include "type_of_dots.glsl"
-#include "dots_of_runs.glsl"
 
-const uint items_at_once = 2;
+const uint products = rows_at_once, items_at_once = 2;
+#include "dots_of_rows.glsl"
 
 void main() {
     uint first_row = group_number() * rows_at_once, token = gl_WorkGroupID.y;
     if (first_row >= rows || token >= live_count(count)) return;
-    float sums[rows_at_once];
     [[unroll]] for (uint r = 0; r < rows_at_once; ++r) sums[r] = 0;
-    const uint quads = block_elements / 32;
-    uint blocks = columns / block_elements, last = blocks * quads - 1;
     for (uint i = gl_SubgroupID; i < used; i += gl_NumSubgroups) {
         uint choice = token * used + i, id = id_of(choice);
         if (held(id) >= experts) continue;
         float weight = Floats(weights).at[token * weights_stride + i];
         if (scale != 0) weight *= Floats(scale).at[id];
         uint64_t matrix = down + uint64_t(held(id)) * rows * row_bytes;
-        for (uint first = gl_SubgroupInvocationID; first <= last;
-             first += items_at_once * gl_SubgroupSize) {
-            WeightRuns of_w[items_at_once * rows_at_once];
-            [[unroll]] for (uint j = 0; j < items_at_once; ++j) {
-                uint item = min(first + j * gl_SubgroupSize, last);
-                [[unroll]] for (uint r = 0; r < rows_at_once; ++r)
-                    of_w[j * rows_at_once + r] =
-                        weight_runs(matrix + uint64_t(min(first_row + r, rows - 1)) * row_bytes,
-                                    blocks, item / quads, item % quads);
-            }
-            [[unroll]] for (uint j = 0; j < items_at_once; ++j) {
-                uint item = first + j * gl_SubgroupSize;
-                float share = item <= last ? weight : 0;
-                item = min(item, last);
-                TokenRuns of_h =
-                    token_runs(hidden, choice * columns + item / quads * block_elements +
-                                           runs_of(item % quads));
-                [[unroll]] for (uint r = 0; r < rows_at_once; ++r)
-                    sums[r] += share * product_of_runs(of_w[j * rows_at_once + r], of_h);
-            }
-        }
+        [[unroll]] for (uint r = 0; r < rows_at_once; ++r)
+            from[r] = matrix + uint64_t(min(first_row + r, rows - 1)) * row_bytes;
+        add_products(columns, hidden, choice * columns, weight);
     }
     for (uint r = 0; r < rows_at_once; ++r) {
         float sum = workgroup_sum(sums[r]);
