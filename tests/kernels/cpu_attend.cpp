@@ -6,6 +6,7 @@
 #include <random>
 
 #include "gguf/half.h"
+#include "kernels/attend_case.h"
 #include "kernels/cpu_case.h"
 
 namespace tandem {
@@ -95,25 +96,12 @@ INSTANTIATE_TEST_SUITE_P(Types, EveryCache,
                          [](const auto& test) { return std::string(gguf::name(test.param)); });
 
 struct Case {
-    int64_t d = 32, dv = d, kv_heads = 2, q_per_kv = 3, cells = 1400;
+    int64_t d = 32, dv = d, kv_heads = 2, q_per_kv = 3, cells = 1400, slots = 3;
     DType keys = DType::F16, values = keys;
     int64_t window = 0;
-    double soft_cap = 0;
+    double soft_cap = 0, spread = 1.5;
     bool sinks = false;
 };
-
-void build(SmallModel& model, const Case& how) {
-    Axis kv = model.axis("kv_heads", how.kv_heads), q_per_kv = model.axis("q_per_kv", how.q_per_kv);
-    Axis d = model.axis("d", how.d), dv = model.axis("dv", how.dv);
-    Axis slots = model.axis("slots", 3), cells = model.axis("cells", how.cells);
-    Tensor q = model.activation("q", {kv, q_per_kv, d});
-    Tensor k = model.activation("k", {kv, d}), v = model.activation("v", {kv, dv});
-    graph::Cache cache{model.graph.state("k_cache", how.keys, {slots, kv, cells}, {d}),
-                       model.graph.state("v_cache", how.values, {slots, kv, cells}, {dv})};
-    graph::Attention options{.window = how.window, .soft_cap = how.soft_cap};
-    if (how.sinks) options.sinks = model.weight("sinks", DType::F32, {kv, q_per_kv}, {});
-    model.finish(attend(q, k, v, cache, 1.5 / std::sqrt(double(how.d)), options));
-}
 
 // A prompt of several parts, then few tokens and many, and several sequences in one step.
 std::vector<graph::StepInputs> long_steps() {
@@ -150,7 +138,7 @@ constexpr Case long_cases[] = {
 TEST(CpuAttend, LongCaches) {
     for (const Case& how : long_cases) {
         SmallModel model;
-        build(model, how);
+        test::build_attend(model, how);
         expect_close(model, long_steps(), 1e-10, test::attention_bound_of(how.keys, how.values));
     }
 }
@@ -177,7 +165,7 @@ TEST(CpuAttend, EveryMagnitude) {
 TEST(CpuAttend, TeamsOfEverySize) {
     for (const Case& how : long_cases) {
         SmallModel model;
-        build(model, how);
+        test::build_attend(model, how);
         auto expected = model.run(test::make_cpu({"", 1}), long_steps());
         for (int threads : {2, 3, 7})
             EXPECT_EQ(model.run(test::make_cpu({"", threads}), long_steps()), expected);

@@ -5,6 +5,7 @@
 #include <random>
 
 #include "gguf/half.h"
+#include "kernels/attend_case.h"
 #include "kernels/vulkan_case.h"
 
 namespace tandem {
@@ -27,26 +28,13 @@ struct Case {
     int64_t d = 32, dv = d, kv_heads = 2, q_per_kv = 3, cells = 160, slots = 3;
     DType keys = DType::F32, values = keys;
     int64_t window = 0;
-    double soft_cap = 0;
+    double soft_cap = 0, spread = 1.5;
     bool sinks = false;
 };
 
-void build(SmallModel& model, const Case& how) {
-    Axis kv = model.axis("kv_heads", how.kv_heads), q_per_kv = model.axis("q_per_kv", how.q_per_kv);
-    Axis d = model.axis("d", how.d), dv = model.axis("dv", how.dv);
-    Axis slots = model.axis("slots", how.slots), cells = model.axis("cells", how.cells);
-    Tensor q = model.activation("q", {kv, q_per_kv, d});
-    Tensor k = model.activation("k", {kv, d}), v = model.activation("v", {kv, dv});
-    graph::Cache cache{model.graph.state("k_cache", how.keys, {slots, kv, cells}, {d}),
-                       model.graph.state("v_cache", how.values, {slots, kv, cells}, {dv})};
-    graph::Attention options{.window = how.window, .soft_cap = how.soft_cap};
-    if (how.sinks) options.sinks = model.weight("sinks", DType::F32, {kv, q_per_kv}, {});
-    model.finish(attend(q, k, v, cache, 1.5 / std::sqrt(double(how.d)), options));
-}
-
 void expect_close(const Case& how, const Steps& steps) {
     SmallModel model;
-    build(model, how);
+    test::build_attend(model, how);
     test::expect_close(model, steps, bound);
 }
 
@@ -129,13 +117,13 @@ TEST_F(VulkanAttend, LongCaches) {
         Case longer = how;
         longer.cells = 1400;
         SmallModel model;
-        build(model, longer);
+        test::build_attend(model, longer);
         EXPECT_TRUE(reads_in_parts(model, 1));
         EXPECT_TRUE(reads_in_parts(model, 8));
         test::expect_close(model, steps, bound);
     }
     SmallModel model;
-    build(model, {});
+    test::build_attend(model, Case{});
     EXPECT_FALSE(reads_in_parts(model, 1));
 }
 

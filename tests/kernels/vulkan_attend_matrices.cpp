@@ -3,6 +3,7 @@
 // fragments are, and on the units themselves where there are some.
 #include <cmath>
 
+#include "kernels/attend_case.h"
 #include "kernels/vulkan_case.h"
 
 namespace tandem {
@@ -26,26 +27,13 @@ struct Case {
     bool sinks = false;
 };
 
-void build(SmallModel& model, const Case& how) {
-    Axis kv = model.axis("kv_heads", how.kv_heads), q_per_kv = model.axis("q_per_kv", how.q_per_kv);
-    Axis d = model.axis("d", how.d), dv = model.axis("dv", how.dv);
-    Axis slots = model.axis("slots", how.slots), cells = model.axis("cells", how.cells);
-    Tensor q = model.activation("q", {kv, q_per_kv, d});
-    Tensor k = model.activation("k", {kv, d}), v = model.activation("v", {kv, dv});
-    graph::Cache cache{model.graph.state("k_cache", how.keys, {slots, kv, cells}, {d}),
-                       model.graph.state("v_cache", how.values, {slots, kv, cells}, {dv})};
-    graph::Attention options{.window = how.window, .soft_cap = how.soft_cap};
-    if (how.sinks) options.sinks = model.weight("sinks", DType::F32, {kv, q_per_kv}, {});
-    model.finish(attend(q, k, v, cache, how.spread / std::sqrt(double(how.d)), options));
-}
-
 // Rounding to 11 bits leaves an error of 3e-8 of a number's power: in shares and in values, and,
 // from queries and keys, in scores, of which shares are powers.
 double bound_of(const Case& how) { return 4e-8 * (2 + 2 * how.spread * how.spread); }
 
 void expect_rounded(const Case& how, const Steps& steps) {
     SmallModel model;
-    build(model, how);
+    test::build_attend(model, how);
     auto expected = model.run(std::make_unique<kernels::ReferenceDevice>("reference", 0), steps);
     auto found = model.run(test::device_of_plain_units(), steps);
     const double error = test::nmse(found, expected);
@@ -136,7 +124,7 @@ TEST_F(VulkanAttendMatrices, LargeQueries) {
 
 TEST_F(VulkanAttendMatrices, RepeatThemselves) {
     SmallModel model;
-    build(model, {.d = 64});
+    test::build_attend(model, Case{.d = 64});
     EXPECT_EQ(model.run(test::device_of_plain_units(), several),
               model.run(test::device_of_plain_units(), several));
 }
