@@ -19,14 +19,6 @@ graph::View dense_view(graph::View view) {
     return view;
 }
 
-bool reads_fours(const Walk& walk, Address x) {
-    const uint32_t last = walk.axes - 1;
-    bool whole = x % 16 == 0 && walk.strides[1][last] == 1 && walk.per_live % 4 == 0;
-    for (uint32_t i = 0; i < last; ++i)
-        whole = whole && walk.strides[1][i] % 4 == 0 && walk.extents[i + 1] % 4 == 0;
-    return whole;
-}
-
 int64_t int8_bytes(int64_t elements) { return (elements + 127) / 128 * 160; }
 
 const Form& int8_blocks() {

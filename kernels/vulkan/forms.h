@@ -2,7 +2,6 @@
 #pragma once
 
 #include "kernels/vulkan/site.h"
-#include "kernels/vulkan/walk.h"
 
 namespace tandem::kernels::vulkan {
 
@@ -10,10 +9,6 @@ namespace tandem::kernels::vulkan {
 const Form& dense();
 // A view of the value in that form.
 graph::View dense_view(graph::View view);
-
-// True where four neighbours of a walk's second operand, which begins at x, can be read at once:
-// the first operand is its dense view, and the first neighbour's number there a multiple of four.
-bool reads_fours(const Walk& walk, Address x);
 
 // The same order as f16, for values whose rows are multiples of 32; what is too large for f16
 // becomes the largest number that is not.

@@ -40,12 +40,7 @@ Limits VulkanDevice::measure_limits() {
                                              {.commandPool = *commands_, .commandBufferCount = 1});
             const vk::raii::CommandBuffer& commands = buffers[0];
             commands.begin(vk::CommandBufferBeginInfo{});
-            commands.bindPipeline(vk::PipelineBindPoint::eCompute,
-                                  pipelines_.get(dispatch.shader, dispatch.constants));
-            commands.pushConstants<std::byte>(
-                pipelines_.layout(), vk::ShaderStageFlagBits::eCompute, 0,
-                vk::ArrayProxy<const std::byte>(uint32_t(dispatch.parameters.bytes),
-                                                dispatch.parameters.data.data()));
+            pipelines_.bind(commands, dispatch);
             for (int i = 0; i < times; ++i) commands.dispatch(groups, 1, 1);
             commands.end();
             const vk::CommandBuffer recorded = *commands;

@@ -99,17 +99,11 @@ bool matrix_units_hold(const vk::raii::Device& device, const vk::raii::Queue& qu
     const vk::raii::CommandBuffer& commands = buffers[0];
     commands.begin(vk::CommandBufferBeginInfo{});
     for (const Dispatch& dispatch : dispatches) {
-        vk::Pipeline pipeline;
         try {
-            pipeline = pipelines.get(dispatch.shader, dispatch.constants);
+            pipelines.bind(commands, dispatch);
         } catch (const vk::SystemError&) {
             return false;
         }
-        commands.bindPipeline(vk::PipelineBindPoint::eCompute, pipeline);
-        commands.pushConstants<std::byte>(
-            pipelines.layout(), vk::ShaderStageFlagBits::eCompute, 0,
-            vk::ArrayProxy<const std::byte>(uint32_t(dispatch.parameters.bytes),
-                                            dispatch.parameters.data.data()));
         commands.dispatch(uint32_t(dispatch.x.groups(tokens, 0)),
                           uint32_t(dispatch.y.groups(tokens, 0)), 1);
     }

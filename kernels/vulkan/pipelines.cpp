@@ -48,4 +48,15 @@ vk::Pipeline Pipelines::get(const std::string& shader, const std::vector<uint32_
     return *pipelines_.emplace(std::pair(shader, constants), std::move(pipeline)).first->second;
 }
 
+vk::Pipeline Pipelines::bind(const vk::raii::CommandBuffer& commands, const Dispatch& dispatch,
+                             vk::Pipeline bound) {
+    const vk::Pipeline pipeline = get(dispatch.shader, dispatch.constants);
+    if (pipeline != bound) commands.bindPipeline(vk::PipelineBindPoint::eCompute, pipeline);
+    commands.pushConstants<std::byte>(
+        *layout_, vk::ShaderStageFlagBits::eCompute, 0,
+        vk::ArrayProxy<const std::byte>(uint32_t(dispatch.parameters.bytes),
+                                        dispatch.parameters.data.data()));
+    return pipeline;
+}
+
 }  // namespace tandem::kernels::vulkan

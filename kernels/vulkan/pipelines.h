@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "kernels/vulkan/dispatch.h"
 #include "kernels/vulkan/raii.h"
 
 namespace tandem::kernels::vulkan {
@@ -19,7 +20,10 @@ class Pipelines {
     explicit Pipelines(const vk::raii::Device& device);
 
     vk::Pipeline get(const std::string& shader, const std::vector<uint32_t>& constants);
-    vk::PipelineLayout layout() const { return *layout_; }
+    // Puts a dispatch's pipeline and parameters into the commands, all but the dispatch itself;
+    // gives the pipeline, which may be the one that is `bound` there.
+    vk::Pipeline bind(const vk::raii::CommandBuffer& commands, const Dispatch& dispatch,
+                      vk::Pipeline bound = {});
 
   private:
     const vk::raii::Device& device_;

@@ -89,13 +89,7 @@ std::unique_ptr<VulkanRecording> Recorder::record(std::span<const Launch> launch
     bool waits = false;
     auto put = [&](const Dispatch& dispatch, const Launch& launch) {
         if (std::exchange(waits, false)) wait_for_earlier(commands);
-        const vk::Pipeline pipeline = pipelines.get(dispatch.shader, dispatch.constants);
-        if (pipeline != bound) commands.bindPipeline(vk::PipelineBindPoint::eCompute, pipeline);
-        bound = pipeline;
-        commands.pushConstants<std::byte>(
-            pipelines.layout(), vk::ShaderStageFlagBits::eCompute, 0,
-            vk::ArrayProxy<const std::byte>(uint32_t(dispatch.parameters.bytes),
-                                            dispatch.parameters.data.data()));
+        bound = pipelines.bind(commands, dispatch, bound);
         if (counts_are_known(dispatch, launch)) {
             uint32_t groups[3];
             fold(dispatch.x.groups(1, 1), dispatch.y.groups(1, 1), groups);

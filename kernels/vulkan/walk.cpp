@@ -45,4 +45,12 @@ Walk walk(std::span<const graph::View> views, size_t rows_of) {
     return result;
 }
 
+bool reads_fours(const Walk& walk, uint64_t x) {
+    const uint32_t last = walk.axes - 1;
+    bool whole = x % 16 == 0 && walk.strides[1][last] == 1 && walk.per_live % 4 == 0;
+    for (uint32_t i = 0; i < last; ++i)
+        whole = whole && walk.strides[1][i] % 4 == 0 && walk.extents[i + 1] % 4 == 0;
+    return whole;
+}
+
 }  // namespace tandem::kernels::vulkan

@@ -23,4 +23,8 @@ struct Walk {
 // itself; the others may lack some of them. Throws Error where there are more runs than fit.
 Walk walk(std::span<const graph::View> views, size_t rows_of = 0);
 
+// True where four neighbours of a walk's second operand, which begins at x, can be read at once:
+// the first operand is its dense view, and the first neighbour's number there a multiple of four.
+bool reads_fours(const Walk& walk, uint64_t x);
+
 }  // namespace tandem::kernels::vulkan
