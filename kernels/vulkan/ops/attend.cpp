@@ -1,11 +1,12 @@
-// attend: rows written to the caches, then blocks of queries against them, perhaps in parts. For a
-// few tokens each by itself, for many on matrix units where the device has them.
-#include "graph/ops/attend.h"
-
+// attend, with what becomes of its operands before: rows of the caches are written, then blocks of
+// queries meet the caches, perhaps in parts. For a few tokens each by itself, for many on matrix
+// units where the device has them.
 #include <bit>
 
 #include "gguf/error.h"
 #include "kernels/vulkan/cache.h"
+#include "kernels/vulkan/forms.h"
+#include "kernels/vulkan/heads.h"
 #include "kernels/vulkan/matrix_units.h"
 #include "kernels/vulkan/planes.h"
 #include "kernels/vulkan/shaders.h"
@@ -15,11 +16,6 @@ namespace tandem::kernels::vulkan::ops {
 namespace {
 
 using namespace graph::ops;
-
-struct WriteParameters {
-    Address count, x, cache, positions, sequence_of, sequences;
-    uint32_t heads, cells, length, token_stride, head_stride;
-};
 
 // As in shaders/attend.glsl.
 struct Heads {
@@ -35,11 +31,6 @@ struct Attention {
     uint32_t window, parts, q_blocks;
     float scale, cap;
 };
-
-// Cells of a cache [slots kv_heads cells | d] or [slots cells | d].
-uint32_t cells_of(const graph::View& cache) {
-    return uint32_t(cache.extents[cache.axes.size() == 4 ? 2 : 1]);
-}
 
 // How the work is divided into blocks.
 struct Blocks {
@@ -154,48 +145,32 @@ bool are_on_matrices(const Operation& operation, const Features& features) {
            cells % (8 * sharers) == 0 && std::has_single_bit(uint32_t(subgroup));
 }
 
-size_t claim(std::span<const Operation> ahead) { return is(ahead[0], "attend") ? 1 : 0; }
+size_t claim(std::span<const Operation> ahead) { return attend_chain(ahead).length; }
 
-int64_t scratch_bytes(std::span<const Operation> claimed) {
-    int64_t most = Blocks(claimed[0]).partial_bytes();
-    const Blocks few = blocks_of_few(claimed[0]), matrices = blocks_of_matrices(claimed[0]);
+int64_t partial_bytes(const Operation& operation) {
+    int64_t most = Blocks(operation).partial_bytes();
+    const Blocks few = blocks_of_few(operation), matrices = blocks_of_matrices(operation);
     if (may_be_few(few)) most = std::max(most, few.partial_bytes());
     if (may_be_on_matrices(matrices)) most = std::max(most, matrices.partial_bytes());
     return most;
 }
 
-Dispatch write(const Operand& x, const Operand& cache, bool first, const Site& site) {
-    const graph::View& view = x.view;  // [tokens kv_heads d] or [tokens d]
-    const bool per_head = view.axes.size() == 3;
-    const uint32_t heads = per_head ? uint32_t(view.extents[1]) : 1;
-    const auto length = uint32_t(view.extents.back());
-    const uint32_t type = cache_number(cache.view.dtype);
-    const auto block = uint32_t(planes_of(cache.view.dtype).block);
-    const StandingAddresses& standing = site.standing(view);
-    const WriteParameters parameters{.count = site.count(view),
-                                     .x = site.address(x),
-                                     .cache = site.address(cache),
-                                     .positions = standing.positions,
-                                     .sequence_of = standing.sequence_of,
-                                     .sequences = standing.sequences,
-                                     .heads = heads,
-                                     .cells = cells_of(cache.view),
-                                     .length = length,
-                                     .token_stride = uint32_t(view.strides[0]),
-                                     .head_stride = per_head ? uint32_t(view.strides[1]) : 0};
-    return {.shader = "cache_write",
-            .constants = {elements_at_once, type},
-            .parameters = Parameters(parameters),
-            .x = {.units = int64_t(heads) * ((length + block - 1) / block),
-                  .per_group = elements_at_once,
-                  .live = live(view)},
-            .after_previous = first};
+int64_t bytes_of_rows(const graph::View& queries) {
+    return (queries.elements() * 4 + 15) / 16 * 16;
 }
 
-Heads heads_of(const Operand& operand, const Site& site) {
-    const std::vector<int64_t>& strides = operand.view.strides;
-    return {site.address(operand), uint32_t(strides[0]), uint32_t(strides[1]),
-            uint32_t(strides[2])};
+// Queries that have come a way, and then what the parts of a cache give.
+int64_t scratch_bytes(std::span<const Operation> claimed) {
+    const AttendChain chain = attend_chain(claimed);
+    int64_t bytes = partial_bytes(claimed.back());
+    for (const size_t each : {queries, second_queries})
+        if (chain.ways[each]) bytes += bytes_of_rows(claimed.back().inputs[each].view);
+    return bytes;
+}
+
+Heads heads_of(const graph::View& view, Address at) {
+    const std::vector<int64_t>& strides = view.strides;
+    return {at, uint32_t(strides[0]), uint32_t(strides[1]), uint32_t(strides[2])};
 }
 
 // Groups of blocks, and their parts.
@@ -250,7 +225,7 @@ bool are_aligned(const Heads& q) {
 }
 
 Dispatch on_matrices(const Blocks& blocks, const Operation& operation, const Site& site,
-                     bool capped, Address kept) {
+                     const Attention& attention, bool capped, Address kept) {
     const MatrixUnits& units = site.features.matrix_units;
     const auto subgroup = uint32_t(site.features.subgroup);
     const uint32_t group = subgroups(site, MatrixTile::subgroups);
@@ -258,9 +233,8 @@ Dispatch on_matrices(const Blocks& blocks, const Operation& operation, const Sit
             .constants = {group, type_of(operation.inputs[keys_cache]),
                           type_of(operation.inputs[values_cache]), uint32_t(blocks.d),
                           uint32_t(blocks.dv), units.rows, units.tokens, units.depth,
-                          uint32_t(blocks.cells_at_once), subgroup,
-                          are_aligned(heads_of(operation.inputs[queries], site)), blocks.parts > 1,
-                          capped},
+                          uint32_t(blocks.cells_at_once), subgroup, are_aligned(attention.q),
+                          blocks.parts > 1, capped},
             .parameters = Parameters(kept),
             .x = {.units = blocks.q_per_kv,
                   .per_group = group / subgroup * units.rows,
@@ -270,15 +244,29 @@ Dispatch on_matrices(const Blocks& blocks, const Operation& operation, const Sit
 }
 
 std::vector<Dispatch> bind(const Launch& launch, const Site& site) {
-    const Operation& operation = launch.operations[0];
+    const AttendChain chain = attend_chain(launch.operations);
+    const Operation& operation = launch.operations.back();
     auto input = [&](size_t i) -> const Operand& { return operation.inputs[i]; };
     std::vector<Dispatch> dispatches;
-    auto add_write = [&](size_t rows, size_t cache) {
-        if (input(rows)) dispatches.push_back(write(input(rows), input(cache), false, site));
+    auto write = [&](size_t rows, size_t cache) {
+        const Way& way = chain.ways[rows];
+        const Operand& first = way.first(input(rows));
+        if (first) dispatches.push_back(to_cells(first, way, input(cache), site));
     };
-    add_write(keys, keys_cache);
-    add_write(values, values_cache);
-    if (input(second_cache)) add_write(second_keys, second_cache);
+    write(keys, keys_cache);
+    write(values, values_cache);
+    if (input(second_cache)) write(second_keys, second_cache);
+    Address room = site.scratch(launch);
+    auto read = [&](size_t rows) {
+        const Way& way = chain.ways[rows];
+        const graph::View& view = input(rows).view;
+        if (!way) return heads_of(view, site.address(input(rows)));
+        const Address at = std::exchange(room, room + Address(bytes_of_rows(view)));
+        dispatches.push_back(to_rows(way.first(input(rows)), way, at, site));
+        return heads_of(dense_view(view), at);
+    };
+    const Heads q = read(queries), q2 = input(second_cache) ? read(second_queries) : Heads{};
+    for (Dispatch& dispatch : dispatches) dispatch.after_previous = false;
 
     const bool each = are_few(operation, site.features);
     const bool matrices = are_on_matrices(operation, site.features);
@@ -287,8 +275,9 @@ std::vector<Dispatch> bind(const Launch& launch, const Site& site) {
                                      : Blocks(operation);
     const graph::Attributes& attributes = operation.node->attributes;
     const StandingAddresses& standing = site.standing(operation.output.view);
-    Attention attention{.q = heads_of(input(queries), site),
-                        .y = heads_of(operation.output, site),
+    Attention attention{.q = q,
+                        .q2 = q2,
+                        .y = heads_of(operation.output.view, site.address(operation.output)),
                         .keys = site.address(input(keys_cache)),
                         .values = site.address(input(values_cache)),
                         .sinks = input(sinks) ? site.address(input(sinks)) : 0,
@@ -296,7 +285,7 @@ std::vector<Dispatch> bind(const Launch& launch, const Site& site) {
                         .positions = standing.positions,
                         .sequence_of = standing.sequence_of,
                         .sequences = standing.sequences,
-                        .partial = site.scratch(launch),
+                        .partial = room,
                         .kv_heads = uint32_t(blocks.kv_heads),
                         .q_per_kv = uint32_t(blocks.q_per_kv),
                         .key_cells = cells_of(input(keys_cache).view),
@@ -307,7 +296,6 @@ std::vector<Dispatch> bind(const Launch& launch, const Site& site) {
                         .scale = float(attributes.number("scale")),
                         .cap = float(attributes.number("soft_cap"))};
     if (const Operand& cache = input(second_cache)) {
-        attention.q2 = heads_of(input(second_queries), site);
         attention.second_keys = site.address(cache);
         attention.second_cells = cells_of(cache.view);
         attention.second_heads = cache.view.axes.size() == 4 ? uint32_t(cache.view.extents[1]) : 1;
@@ -315,7 +303,7 @@ std::vector<Dispatch> bind(const Launch& launch, const Site& site) {
     const Address kept = site.keep(std::as_bytes(std::span(&attention, 1)));
     const bool capped = attention.cap > 0;
     dispatches.push_back(each       ? few(blocks, operation, site, capped, kept)
-                         : matrices ? on_matrices(blocks, operation, site, capped, kept)
+                         : matrices ? on_matrices(blocks, operation, site, attention, capped, kept)
                                     : many(blocks, operation, capped, kept));
     if (blocks.parts > 1)
         dispatches.push_back(

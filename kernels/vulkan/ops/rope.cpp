@@ -1,11 +1,9 @@
-// rope: angles as fractions of a turn, made when the launch is recorded.
+// rope by itself. What only attention reads, it turns on its own (heads.h).
 #include "graph/rope.h"
-
-#include <cmath>
-#include <numbers>
 
 #include "kernels/vulkan/runs.h"
 #include "kernels/vulkan/shaders.h"
+#include "kernels/vulkan/turns.h"
 
 namespace tandem::kernels::vulkan::ops {
 
@@ -20,26 +18,15 @@ struct RopeParameters {
 
 size_t claim(std::span<const Operation> ahead) { return is(ahead[0], "rope") ? 1 : 0; }
 
-// Radians as a fraction of a turn in 64 bits.
-uint64_t fraction_of_turn(double radians) {
-    const double turns = radians / (2 * std::numbers::pi);
-    return uint64_t(std::ldexp(turns - std::floor(turns), 64));
-}
-
 std::vector<Dispatch> bind(const Launch& launch, const Site& site) {
     const Operation& operation = launch.operations[0];
     const graph::Rope rope = graph::rope_of(*operation.node);
-    std::vector<float> factors;
-    if (operation.inputs[2]) factors = site.vectors.at(operation.inputs[2].value);
-    std::vector<uint64_t> angles;
-    for (double radians : graph::rope_angles(rope, factors))
-        angles.push_back(fraction_of_turn(radians));
     const Rows rows = rows_of(operation.inputs[0].view, operation.output.view, 1);
     const RopeParameters parameters{.count = site.count(operation.output.view),
                                     .x = site.address(operation.inputs[0]),
                                     .y = site.address(operation.output),
                                     .positions = site.address(operation.inputs[1]),
-                                    .angles = site.keep(std::as_bytes(std::span(angles))),
+                                    .angles = keep_turns(operation, site),
                                     .per_live = rows.per_live,
                                     .length = rows.length,
                                     .dims = uint32_t(rope.dims),

@@ -8,19 +8,11 @@
 layout(constant_id = 1) const bool halves = false;
 
 layout(push_constant) uniform Parameters {
-    uint64_t count, x, y, positions, angles;  // angles: 64-bit fractions of a turn, one per pair
+    uint64_t count, x, y, positions, angles;
     uint per_live, length, dims;
     float magnitude;
     Runs rows;
 };
-
-// The upper half of the fraction of a turn to which `position` angles add up.
-uint turned(uint pair, uint position) {
-    uint low = Words(angles).at[2 * pair], high = Words(angles).at[2 * pair + 1];
-    uint carried, lowest;
-    umulExtended(low, position, carried, lowest);
-    return high * position + carried;
-}
 
 void main() {
     uint pairs = dims / 2, rest = length - dims, items = pairs + rest;
@@ -34,7 +26,7 @@ void main() {
         return;
     }
     uint position = uint(Ints(positions).at[row / per_live]);
-    vec2 turn = cos_sin(turned(item, position)) * magnitude;
+    vec2 turn = cos_sin_at(angles, item, position) * magnitude;
     uint first = halves ? item : 2 * item, second = halves ? item + pairs : 2 * item + 1;
     float a = from.at[first], b = from.at[second];
     to.at[first] = a * turn.x - b * turn.y;

@@ -1,3 +1,5 @@
+#include "memory.glsl"
+
 // Sine and cosine of an angle in turns, 2^32 of them to one turn: exact however far a position is
 // from the start, since whole turns fall away. Polynomials of an eighth of a turn, good to a few
 // units in the last place; drivers' own functions need not be.
@@ -18,4 +20,13 @@ vec2 cos_sin(uint turns) {
         default:
             return vec2(sine, -cosine);
     }
+}
+
+// Of a pair at a position; `angles` are 64-bit fractions of a turn, one for each pair, and of what
+// they add up to the upper half counts.
+vec2 cos_sin_at(uint64_t angles, uint pair, uint position) {
+    uint low = Words(angles).at[2 * pair], high = Words(angles).at[2 * pair + 1];
+    uint carried, lowest;
+    umulExtended(low, position, carried, lowest);
+    return cos_sin(high * position + carried);
 }

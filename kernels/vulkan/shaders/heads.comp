@@ -1,0 +1,115 @@
+// Heads on their way to attention: a row is normed and turned where that is asked for, and put among
+// the queries in f32 or into the cell of its token's position. A workgroup takes a row.
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#include "step.glsl"
+#include "runs.glsl"
+#include "reduce.glsl"
+#include "fours.glsl"
+#include "turns.glsl"
+#include "cache.glsl"
+#include "rounding.glsl"
+
+layout(constant_id = 1) const uint length = 128;
+layout(constant_id = 2) const uint norm = 0;     // 1: RMS, 2: RMS with a weight
+layout(constant_id = 3) const uint turning = 0;  // 1: neighbours turn, 2: an element of each half
+layout(constant_id = 4) const bool cached = false;
+layout(constant_id = 5) const uint type = 0;  // of the cache
+layout(constant_id = 6) const bool aligned = false;  // x and the weight can be read by fours
+
+layout(push_constant) uniform Parameters {
+    uint64_t count, x, weight, angles, positions, sequence_of, sequences;
+    uint64_t y;  // the queries, one after another, or the cache
+    uint per_live, cells, dims;
+    float epsilon, magnitude;
+    Runs rows;
+};
+
+shared float row[(length + 3) / 4 * 4];
+
+vec4 four_of_row(uint i) { return vec4(row[i], row[i + 1], row[i + 2], row[i + 3]); }
+void put_four_of_row(uint i, vec4 values) {
+    for (uint j = 0; j < 4; ++j) row[i + j] = values[j];
+}
+
+// Each invocation has the same elements in both loops.
+void read_row(uint64_t from) {
+    const uint first = gl_LocalInvocationIndex * 4, next = gl_WorkGroupSize.x * 4;
+    float squares = 0;
+    for (uint i = first; i < length; i += next) {
+        vec4 values = four_of(from, i, length, aligned);
+        squares += dot(values, values);
+        put_four_of_row(i, values);
+    }
+    if (norm == 0) return;
+    float factor = 1 / sqrt(workgroup_sum(squares) / float(length) + epsilon);
+    for (uint i = first; i < length; i += next) {
+        vec4 values = four_of_row(i) * factor;
+        if (norm == 2) values *= four_of(weight, i, length, aligned);
+        put_four_of_row(i, values);
+    }
+}
+
+void turn_row(uint position) {
+    const uint pairs = dims / 2;
+    for (uint pair = gl_LocalInvocationIndex; pair < pairs; pair += gl_WorkGroupSize.x) {
+        vec2 turn = cos_sin_at(angles, pair, position) * magnitude;
+        uint first = turning == 2 ? pair : 2 * pair, second = turning == 2 ? pair + pairs : first + 1;
+        float a = row[first], b = row[second];
+        row[first] = a * turn.x - b * turn.y;
+        row[second] = a * turn.y + b * turn.x;
+    }
+}
+
+// Elements [first, last) of the row, a block of the cache's type.
+void put_block(uint64_t to, uint first, uint last) {
+    if (type == cache_f32) {
+        for (uint i = first; i < last; ++i) Floats(to).at[i] = row[i];
+    } else if (type == cache_q8_0) {
+        float most = 0;
+        for (uint i = first; i < last; ++i) most = max(most, abs(row[i]));
+        float d = most / 127, inverse = d > 0 ? 1 / d : 0;
+        uint at = first / block_q8_0, blocks = (length + block_q8_0 - 1) / block_q8_0;
+        // Two blocks share a word of scales.
+        uint shift = (at & 1u) * 16;
+        atomicAnd(Words(to).at[at >> 1], ~(0xffffu << shift));
+        atomicOr(Words(to).at[at >> 1], half_bits(d) << shift);
+        Words codes = Words(to + plane_bytes(blocks, 2));
+        for (uint i = first; i < last; i += 4) {
+            uint word = 0;
+            for (uint j = 0; j < 4; ++j)
+                word |= (uint(code_of(row[i + j] * inverse, 127)) & 255u) << (8 * j);
+            codes.at[i / 4] = word;
+        }
+    } else {
+        for (uint i = first; i < last; i += 2) {
+            float a = row[i], b = i + 1 < last ? row[i + 1] : 0;
+            Words(to).at[i / 2] = type == cache_f16 ? half_bits(a) | half_bits(b) << 16
+                                                    : bfloat_bits(a) | bfloat_bits(b) << 16;
+        }
+    }
+}
+
+void main() {
+    uint number = group_number(), token = number / per_live;
+    if (token >= live_count(count)) return;
+    uint position = uint(Ints(positions).at[token]);
+    uvec2 at = places(rows, number);
+    read_row(x + uint64_t(at.x) * 4);
+    barrier();
+    if (turning != 0) {
+        turn_row(position);
+        barrier();
+    }
+    if (!cached) {
+        for (uint i = gl_LocalInvocationIndex; i < length; i += gl_WorkGroupSize.x)
+            Floats(y).at[number * length + i] = row[i];
+        return;
+    }
+    uint slot = Words(sequences).at[4 * Words(sequence_of).at[token]];
+    uint cell = (slot * per_live + number % per_live) * cells + position % cells;
+    uint64_t to = y + uint64_t(cell) * cache_row_bytes(type, length);
+    const uint block = cache_block(type);
+    for (uint i = gl_LocalInvocationIndex * block; i < length; i += gl_WorkGroupSize.x * block)
+        put_block(to, i, min(i + block, length));
+}
