@@ -39,9 +39,10 @@ void expect_rounded(const Case& how, const Steps& steps) {
     const double error = test::nmse(found, expected);
     EXPECT_LE(error, bound_of(how));
     EXPECT_GT(error, 1e-10) << "computed in f32";
-    if (auto units = test::device_of_units())
+    if (auto units = test::device_of_units()) {
         EXPECT_LE(test::nmse(model.run(std::move(units), steps), expected), bound_of(how))
             << "on units";
+    }
 }
 
 // A prompt, what follows it, and several sequences in one step.

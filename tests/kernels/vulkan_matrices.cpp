@@ -23,8 +23,9 @@ void expect_rounded(const SmallModel& model, const std::vector<graph::StepInputs
     const double error = test::nmse(found, expected);
     EXPECT_LE(error, bound);
     EXPECT_GT(error, 1e-11) << "computed in f32";
-    if (auto units = test::device_of_units())
+    if (auto units = test::device_of_units()) {
         EXPECT_LE(test::nmse(model.run(std::move(units), steps), expected), bound) << "on units";
+    }
 }
 
 Tensor product(SmallModel& model, const std::string& w, DType dtype, Tensor x, Axis n, Axis k) {
