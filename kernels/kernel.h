@@ -62,6 +62,9 @@ struct Kernel {
     size_t (*claim)(std::span<const Operation> ahead) = nullptr;
     // The form in which it reads input `input` of a claimed operation; null for the plain one.
     const Form* (*form)(const Operation& operation, size_t input) = nullptr;
+    // The form in which its launch can give the last result of what it claimed, too, so that nobody
+    // has to prepare it; null for none.
+    const Form* (*gives)(std::span<const Operation> claimed) = nullptr;
     // How many of its first inputs may lie where the result is written, if they have its shape: it
     // reads of them what lies there before it writes, and nothing later.
     size_t in_place = 0;
@@ -75,7 +78,10 @@ struct Kernel {
 struct Launch {
     const Kernel* kernel = nullptr;
     std::vector<Operation> operations;  // inputs in the forms that the kernel asked for
-    int64_t scratch_offset = 0;         // in the arena
+    // The last result in the form that the kernel gives, where somebody reads it so. If everybody
+    // does, the plain result is Nowhere.
+    Operand given;
+    int64_t scratch_offset = 0;  // in the arena
     int64_t scratch_bytes = 0;
 };
 

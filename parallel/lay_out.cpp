@@ -96,6 +96,10 @@ class Layout {
             }
             // Results that only the same launch reads stay inside it.
             Operation& operation = draft.operation;
+            if (entry.gives_alone && i + 1 == entry.first + entry.count) {
+                operation.output.where = Where::Nowhere;
+                continue;
+            }
             bool inside = !operation.outlives_segment && !operation.readers.empty();
             for (int reader : operation.readers)
                 inside = inside && i + size_t(reader) < entry.first + entry.count;
@@ -111,6 +115,7 @@ class Layout {
                 }
             touch(storage_of(draft.output), position);
         }
+        if (entry.gives >= 0) touch(entry.gives, position);
         if (entry.scratch_bytes > 0)
             scratch_[position] =
                 add({.life = {.first = position, .last = position, .bytes = entry.scratch_bytes}});
@@ -248,6 +253,7 @@ class Layout {
                 note_reuse(segment, storage_of_.at(draft.output), position);
             launch.operations.push_back(std::move(operation));
         }
+        if (entry.gives >= 0) launch.given = prepared(launch.operations.back().output, entry.gives);
         if (entry.scratch_bytes > 0) {
             launch.scratch_offset = storages_[size_t(scratch_.at(position))].life.offset;
             launch.scratch_bytes = entry.scratch_bytes;

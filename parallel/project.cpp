@@ -37,6 +37,7 @@ class Claims {
             }
         }
         close_segment();
+        note_unread();
         return std::move(projection_);
     }
 
@@ -73,6 +74,10 @@ class Claims {
             if (entry.kernel && entry.kernel->scratch_bytes)
                 entry.scratch_bytes =
                     entry.kernel->scratch_bytes(std::span(ahead).subspan(i, entry.count));
+            if (entry.kernel && entry.kernel->gives)
+                if (const Form* form =
+                        entry.kernel->gives(std::span(ahead).subspan(i, entry.count)))
+                    givers_[{last_of(entry).output, form}] = projection_.entries.size();
             i += entry.count;
             projection_.entries.push_back(entry);
         }
@@ -91,7 +96,10 @@ class Claims {
         }
     }
 
-    // Adds a preparation for every form that the kernel reads and that nobody has made yet.
+    Draft& last_of(const Entry& entry) { return projection_.drafts[entry.first + entry.count - 1]; }
+
+    // Adds a preparation for every form that the kernel reads and that nobody has made yet, or asks
+    // the launch for it that makes the value.
     void prepare(const Entry& entry) {
         for (size_t i = entry.first; i < entry.first + entry.count; ++i) {
             Draft& draft = projection_.drafts[i];
@@ -104,9 +112,32 @@ class Claims {
                 draft.prepared[j] = found->second;
                 if (!added) continue;
                 projection_.form_bytes.push_back(form->bytes(draft.operation.inputs[j].view));
+                auto giver = givers_.find({draft.inputs[j], form});
+                if (giver != givers_.end()) {
+                    projection_.entries[giver->second].gives = next;
+                    continue;
+                }
                 projection_.entries.push_back(
                     {.kernel = form->prepare, .source = draft.inputs[j], .prepares = next});
             }
+        }
+    }
+
+    // Results that are read in the given form alone.
+    void note_unread() {
+        std::set<int> read;  // as they are
+        const Local& local = projection_.local;
+        auto note = [&](int instance) {
+            if (instance >= 0) read.insert(local.base(instance));
+        };
+        for (const Entry& entry : projection_.entries) note(entry.source);
+        for (const Draft& draft : projection_.drafts)
+            for (size_t j = 0; j < draft.inputs.size(); ++j)
+                if (draft.prepared[j] < 0) note(draft.inputs[j]);
+        for (Entry& entry : projection_.entries) {
+            if (entry.gives < 0) continue;
+            const Draft& last = last_of(entry);
+            entry.gives_alone = !last.operation.outlives_segment && !read.count(last.output);
         }
     }
 
@@ -115,6 +146,7 @@ class Claims {
     std::vector<size_t> steps_;  // of the drafts
     size_t segment_ = 0;         // first draft of the open segment
     std::map<std::pair<int, const Form*>, StorageNumber> prepared_;
+    std::map<std::pair<int, const Form*>, size_t> givers_;  // entries, by what they can give
 };
 
 // Base instances that steps of the body write and steps of the head read.

@@ -28,6 +28,8 @@ struct Entry {
     const kernels::Kernel* kernel = nullptr;
     size_t first = 0, count = 0;
     int64_t scratch_bytes = 0;
+    StorageNumber gives = -1;  // a form of the last result
+    bool gives_alone = false;  // which nobody reads as it is
     // or the preparation of a form of `source`,
     int source = -1;
     StorageNumber prepares = -1;

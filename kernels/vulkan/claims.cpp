@@ -17,6 +17,7 @@ std::vector<Kernel> as_claims(std::initializer_list<Needs> offered) {
                 all.push_back({.name = kernel.name,
                                .claim = kernel.claim,
                                .form = kernel.form,
+                               .gives = kernel.gives,
                                .scratch_bytes = kernel.scratch_bytes,
                                .number = int(i),
                                .side_by_side = true});

@@ -38,6 +38,8 @@ std::vector<Access> accesses_of(const Launch& launch) {
         }
         add(operation.output, bytes_spanned(operation.output.view), true);
     }
+    if (launch.given)
+        add(launch.given, launch.kernel->gives(launch.operations)->bytes(launch.given.view), true);
     if (launch.scratch_bytes > 0)
         accesses.push_back({Where::Arena, launch.scratch_offset,
                             launch.scratch_offset + launch.scratch_bytes, true});

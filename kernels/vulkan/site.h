@@ -81,6 +81,7 @@ struct VulkanKernel {
     size_t (*claim)(std::span<const Operation> ahead) = nullptr;
     std::vector<Dispatch> (*bind)(const Launch& launch, const Site& site) = nullptr;
     const Form* (*form)(const Operation& operation, size_t input) = nullptr;
+    const Form* (*gives)(std::span<const Operation> claimed) = nullptr;
     int64_t (*scratch_bytes)(std::span<const Operation> claimed) = nullptr;
     // Only for devices that have it.
     enum class Needs { Nothing, IntegerDots, MatrixUnits } needs = Needs::Nothing;

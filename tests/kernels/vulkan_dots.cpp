@@ -1,4 +1,5 @@
 // Products of Vulkan devices in int8 against the reference op.
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -134,6 +135,74 @@ TEST_F(VulkanDots, Experts) {
             model.finish(moe_ffn(x, ids, take(scores, ids), all, "silu"));
             expect_close(model, {random_step(0, 1), random_step(0, 8), random_step(0, 12)}, rounded,
                          in_int8);
+        }
+}
+
+// The launches of a step of so many tokens, by their kernels' names.
+std::vector<std::string> launches(const SmallModel& model, int64_t tokens) {
+    const auto device = kernels::make_vulkan_device(in_int8);
+    const parallel::Programs programs = model.programs(*device, tokens);
+    std::vector<std::string> names;
+    for (const auto& item : fitting(programs.body, tokens).items)
+        for (const kernels::Launch& launch : std::get<parallel::Segment>(item).launches)
+            names.emplace_back(launch.kernel->name);
+    return names;
+}
+using Names = std::vector<std::string>;
+
+// Norms give blocks to products, and what is in f32 to others, if there are others.
+TEST_F(VulkanDots, BlocksOfNorms) {
+    for (bool others : {false, true})
+        for (int64_t length : {32, 160, 2080}) {
+            SmallModel model;
+            Axis k = model.axis("k", length), n = model.axis("n", 12);
+            Tensor norm = model.weight("norm", DType::F32, {}, {k});
+            Tensor x = rms_norm(model.activation("x", {k}), norm, 1e-6);
+            Tensor y = add(product(model, x, "a", DType::Q8_0, n, k),
+                           product(model, x, "b", DType::Q4_0, n, k));
+            if (others) y = add(y, product(model, x, "c", DType::F32, n, k));
+            model.finish(y);
+            for (int64_t tokens : {1, 40}) {
+                const Names names = launches(model, tokens);
+                EXPECT_EQ(std::ranges::count(names, "quantize"), 0) << tokens;
+                EXPECT_EQ(std::ranges::count(names, "norms"), 1) << tokens;
+            }
+            expect_close(model, {random_step(0, 1), random_step(0, 7), random_step(0, 40)}, rounded,
+                         in_int8);
+        }
+}
+
+// Rows of a norm that are no whole blocks become blocks by themselves.
+TEST_F(VulkanDots, NormsOfOtherRows) {
+    SmallModel model;
+    Axis heads = model.axis("heads", 4), d = model.axis("d", 24), n = model.axis("n", 12);
+    Tensor x = rms_norm(model.activation("x", {heads, d}), 1e-6);
+    model.finish(linear(x, model.weight("w", DType::Q8_0, {n}, {heads, d})));
+    EXPECT_EQ(launches(model, 1), (Names{"embed", "norms", "quantize", "linear_dots"}));
+    expect_close(model, {random_step(0, 1), random_step(0, 40)}, rounded, in_int8);
+}
+
+// Attention of few tokens gives blocks, whether its cache is read in parts or not.
+TEST_F(VulkanDots, BlocksOfAttention) {
+    for (int64_t length : {100, 2100})
+        for (int64_t values : {32, 96}) {
+            SmallModel model;
+            Axis kv = model.axis("kv_heads", 2), q_per_kv = model.axis("q_per_kv", 3);
+            Axis d = model.axis("d", 32), dv = model.axis("dv", values), n = model.axis("n", 12);
+            Axis slots = model.axis("slots", 1), cells = model.axis("cells", length);
+            Tensor x = attend(model.activation("q", {kv, q_per_kv, d}),
+                              model.activation("k", {kv, d}), model.activation("v", {kv, dv}),
+                              {model.graph.state("k", DType::F16, {slots, kv, cells}, {d}),
+                               model.graph.state("v", DType::F16, {slots, kv, cells}, {dv})},
+                              0.3);
+            Tensor y = linear(x, model.weight("w", DType::Q8_0, {n}, {kv, q_per_kv, dv}));
+            model.finish(y);
+            for (auto [tokens, expected] : {std::pair{1, 0}, {8, 0}, {40, 1}}) {
+                const Names names = launches(model, tokens);
+                EXPECT_EQ(std::ranges::count(names, "quantize"), expected) << tokens;
+            }
+            expect_close(model, {random_step(0, 40), random_step(40, 1), random_step(41, 7)},
+                         rounded, in_int8);
         }
 }
 

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <set>
 
 #include "graph/ops.h"
 #include "parallel/local.h"
@@ -111,6 +112,7 @@ class Contents {
                                      operation.output.where == Where::Arena &&
                                      input.offset == operation.output.offset;
                 }
+                write(launch.given);
             }
         }
     }
@@ -166,6 +168,51 @@ TEST(Project, results_lie_over_what_nobody_reads_any_more) {
                 contents.run(programs.head.back());
                 EXPECT_TRUE(contents.replaced() > 0 || mode != std::string_view("tensor"));
             }
+        }
+}
+
+const kernels::Kernel preparer{.name = "preparer"};
+const kernels::Form form{"form", [](const graph::View& view) { return view.elements() * 4; },
+                         &preparer};
+
+// Products read a form, which norms give and other launches do not: it is prepared for the rest
+// alone, and a norm that nobody else reads has no other result.
+TEST(Project, launches_give_forms) {
+    const kernels::Kernel kernels[] = {
+        {.name = "norm",
+         .claim = [](auto ahead) { return size_t(ahead[0].node->op->name == "rms_norm"); },
+         .gives = [](auto) -> const kernels::Form* { return &form; }},
+        {.name = "linear",
+         .claim = [](auto ahead) { return size_t(ahead[0].node->op->name == "linear"); },
+         .form = [](const auto&, size_t input) { return input == 0 ? &form : nullptr; }},
+        {.name = "any", .claim = [](auto) { return size_t(1); }}};
+    for (const char* name : {"llama-yarn-bf16", "qwen3moe", "gemma3"})
+        for (const char* mode : {"none", "layer", "tensor"}) {
+            test::Planned planned =
+                test::plan_fixture(name, test::equal_devices(2), {.mode = mode});
+            const Programs programs = make_programs(planned.placed, 0, 8, kernels, &copy);
+            size_t given = 0, alone = 0, prepared = 0;
+            std::set<int> normed;
+            for (const auto& item : programs.body.back().items) {
+                if (!std::holds_alternative<Segment>(item)) continue;
+                for (const Launch& launch : std::get<Segment>(item).launches) {
+                    const kernels::Operation& last = launch.operations.back();
+                    if (launch.kernel == &kernels[0]) normed.insert(last.output.value);
+                    given += bool(launch.given);
+                    alone += launch.given && !last.output;
+                    if (launch.kernel != &preparer) continue;
+                    ++prepared;
+                    EXPECT_FALSE(normed.count(last.inputs[0].value)) << name << " " << mode;
+                }
+            }
+            EXPECT_GT(given, 0u);
+            EXPECT_GT(prepared, 0u);  // what attention gives
+            // Routers read norms as they are.
+            EXPECT_GT(alone, 0u);
+            EXPECT_TRUE(alone == given || name != std::string_view("llama-yarn-bf16"));
+            Contents contents;
+            contents.run(programs.body.back());
+            contents.run(programs.head.back());
         }
 }
 

@@ -104,6 +104,20 @@ TEST(Hazards, prepared_forms_are_written_once) {
               (Waves{{0}, {1, 2}}));
 }
 
+// As are those that a launch gives beside its result.
+TEST(Hazards, given_forms_are_written) {
+    static const Form form{.bytes = [](const graph::View&) { return int64_t(40); }};
+    const Kernel giver{.gives = [](auto) -> const Form* { return &form; }};
+    Launch both = launch({at(arena, 0)}, at(arena, 64));
+    both.kernel = &giver;
+    both.given = at(arena, 512);
+    EXPECT_TRUE(waits(both, launch({at(arena, 548)}, at(arena, 1024))));
+    EXPECT_FALSE(waits(both, launch({at(arena, 552)}, at(arena, 1024))));
+    EXPECT_TRUE(waits(both, launch({at(arena, 64)}, at(arena, 1024))));
+    both.operations[0].output = {};
+    EXPECT_FALSE(waits(both, launch({at(arena, 64)}, at(arena, 1024))));
+}
+
 // A wait is for all before it, so that who waits for several of them waits once.
 TEST(Hazards, make_waves) {
     EXPECT_EQ(waves_of(std::vector{launch({}, at(arena, 0)), launch({}, at(arena, 64)),

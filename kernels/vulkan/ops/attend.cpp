@@ -26,7 +26,7 @@ struct Attention {
     Heads q, q2, y;
     Address keys, values, second_keys, sinks;
     Address count, positions, sequence_of, sequences;
-    Address partial;
+    Address partial, blocks;
     uint32_t kv_heads, q_per_kv, key_cells, value_cells, second_cells, second_heads;
     uint32_t window, parts, q_blocks;
     float scale, cap;
@@ -36,12 +36,13 @@ struct Attention {
 struct Blocks {
     int64_t d, dv, d2, kv_heads, q_per_kv, tokens;  // tokens: as many as the program has room for
     int64_t q_at_once, tokens_at_once, parts, cells_at_once, stride;
+    bool joined = false;  // at the end, which a single part may be, too
 
     explicit Blocks(const Operation& operation);
     int64_t q_blocks() const { return (q_per_kv + q_at_once - 1) / q_at_once; }
     int64_t queries() const { return q_at_once * tokens_at_once; }
     int64_t partial_bytes() const {
-        return parts == 1 ? 0 : tokens * kv_heads * q_per_kv * parts * ((dv + 3) / 4 * 4 + 4) * 4;
+        return !joined ? 0 : tokens * kv_heads * q_per_kv * parts * ((dv + 3) / 4 * 4 + 4) * 4;
     }
 };
 
@@ -78,6 +79,12 @@ Blocks::Blocks(const Operation& operation) {
     // A cache that few workgroups would read is read in parts.
     const int64_t groups = (tokens + tokens_at_once - 1) / tokens_at_once * q_blocks() * kv_heads;
     parts = parts_of(operation.inputs[keys_cache].view, groups, 4 * cells_at_once);
+}
+
+// What puts the parts of few tokens together can round them to whole int8 blocks, too.
+const Form* gives(std::span<const Operation> claimed) {
+    const graph::View& y = claimed.back().output.view;
+    return y.extents[0] <= few_tokens && y.extents[3] % 32 == 0 ? &int8_blocks() : nullptr;
 }
 
 // The same where a workgroup takes one token, and about so many cells at a time.
@@ -148,10 +155,15 @@ bool are_on_matrices(const Operation& operation, const Features& features) {
 size_t claim(std::span<const Operation> ahead) { return attend_chain(ahead).length; }
 
 int64_t partial_bytes(const Operation& operation) {
-    int64_t most = Blocks(operation).partial_bytes();
+    int64_t most = 0;
+    auto note = [&](Blocks blocks) {
+        blocks.joined = blocks.parts > 1 || gives({&operation, 1});
+        most = std::max(most, blocks.partial_bytes());
+    };
+    note(Blocks(operation));
     const Blocks few = blocks_of_few(operation), matrices = blocks_of_matrices(operation);
-    if (may_be_few(few)) most = std::max(most, few.partial_bytes());
-    if (may_be_on_matrices(matrices)) most = std::max(most, matrices.partial_bytes());
+    if (may_be_few(few)) note(few);
+    if (may_be_on_matrices(matrices)) note(matrices);
     return most;
 }
 
@@ -192,7 +204,7 @@ Dispatch few(const Blocks& blocks, const Operation& operation, const Site& site,
                           type_of(operation.inputs[keys_cache]),
                           type_of(operation.inputs[values_cache]), uint32_t(blocks.d),
                           uint32_t(blocks.dv), uint32_t(blocks.q_at_once), subgroup, lanes,
-                          blocks.parts > 1, capped},
+                          blocks.joined, capped},
             .parameters = Parameters(kept),
             .x = groups_of(blocks, operation),
             .y = {.units = blocks.kv_heads}};
@@ -213,7 +225,7 @@ Dispatch many(const Blocks& blocks, const Operation& operation, bool capped, Add
                           uint32_t(blocks.dv), uint32_t(blocks.d2), uint32_t(blocks.tokens_at_once),
                           uint32_t(blocks.q_at_once), uint32_t(blocks.cells_at_once),
                           uint32_t(blocks.stride), uint32_t(subsets), uint32_t(slots),
-                          blocks.parts > 1, capped},
+                          blocks.joined, capped},
             .parameters = Parameters(kept),
             .x = groups_of(blocks, operation),
             .y = {.units = blocks.kv_heads}};
@@ -234,7 +246,7 @@ Dispatch on_matrices(const Blocks& blocks, const Operation& operation, const Sit
                           type_of(operation.inputs[values_cache]), uint32_t(blocks.d),
                           uint32_t(blocks.dv), units.rows, units.tokens, units.depth,
                           uint32_t(blocks.cells_at_once), subgroup, are_aligned(attention.q),
-                          blocks.parts > 1, capped},
+                          blocks.joined, capped},
             .parameters = Parameters(kept),
             .x = {.units = blocks.q_per_kv,
                   .per_group = group / subgroup * units.rows,
@@ -270,9 +282,10 @@ std::vector<Dispatch> bind(const Launch& launch, const Site& site) {
 
     const bool each = are_few(operation, site.features);
     const bool matrices = are_on_matrices(operation, site.features);
-    const Blocks blocks = each       ? blocks_of_few(operation)
-                          : matrices ? blocks_of_matrices(operation)
-                                     : Blocks(operation);
+    Blocks blocks = each       ? blocks_of_few(operation)
+                    : matrices ? blocks_of_matrices(operation)
+                               : Blocks(operation);
+    blocks.joined = blocks.parts > 1 || launch.given;
     const graph::Attributes& attributes = operation.node->attributes;
     const StandingAddresses& standing = site.standing(operation.output.view);
     Attention attention{.q = q,
@@ -286,6 +299,7 @@ std::vector<Dispatch> bind(const Launch& launch, const Site& site) {
                         .sequence_of = standing.sequence_of,
                         .sequences = standing.sequences,
                         .partial = room,
+                        .blocks = site.address(launch.given),
                         .kv_heads = uint32_t(blocks.kv_heads),
                         .q_per_kv = uint32_t(blocks.q_per_kv),
                         .key_cells = cells_of(input(keys_cache).view),
@@ -305,10 +319,11 @@ std::vector<Dispatch> bind(const Launch& launch, const Site& site) {
     dispatches.push_back(each       ? few(blocks, operation, site, capped, kept)
                          : matrices ? on_matrices(blocks, operation, site, attention, capped, kept)
                                     : many(blocks, operation, capped, kept));
-    if (blocks.parts > 1)
+    if (blocks.joined)
         dispatches.push_back(
             {.shader = "attend_join",
-             .constants = {group_for(site, blocks.dv), uint32_t(blocks.dv), uint32_t(blocks.parts)},
+             .constants = {group_for(site, blocks.dv / 4), uint32_t(blocks.dv),
+                           uint32_t(blocks.parts), bool(operation.output), bool(launch.given)},
              .parameters = Parameters(kept),
              .x = {.units = blocks.kv_heads * blocks.q_per_kv,
                    .live = live(operation.output.view)}});
@@ -318,6 +333,6 @@ std::vector<Dispatch> bind(const Launch& launch, const Site& site) {
 }  // namespace
 
 extern const VulkanKernel attend{
-    .name = "attend", .claim = claim, .bind = bind, .scratch_bytes = scratch_bytes};
+    .name = "attend", .claim = claim, .bind = bind, .gives = gives, .scratch_bytes = scratch_bytes};
 
 }  // namespace tandem::kernels::vulkan::ops

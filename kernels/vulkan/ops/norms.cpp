@@ -1,4 +1,5 @@
 // rms_norm and l2_norm: a workgroup for each row.
+#include "kernels/vulkan/forms.h"
 #include "kernels/vulkan/runs.h"
 #include "kernels/vulkan/shaders.h"
 
@@ -7,7 +8,7 @@ namespace tandem::kernels::vulkan::ops {
 namespace {
 
 struct NormParameters {
-    Address count, x, weight, y;
+    Address count, x, weight, y, blocks;
     uint32_t per_live, length;
     float epsilon;
     Runs rows;
@@ -15,6 +16,12 @@ struct NormParameters {
 
 size_t claim(std::span<const Operation> ahead) {
     return is(ahead[0], "rms_norm") || is(ahead[0], "l2_norm") ? 1 : 0;
+}
+
+// Whole blocks of a row, and rows one after another.
+const Form* gives(std::span<const Operation> claimed) {
+    const graph::View& y = claimed[0].output.view;
+    return y.extents.back() % 32 == 0 ? &int8_blocks() : nullptr;
 }
 
 std::vector<Dispatch> bind(const Launch& launch, const Site& site) {
@@ -28,6 +35,7 @@ std::vector<Dispatch> bind(const Launch& launch, const Site& site) {
                                     .x = site.address(operation.inputs[0]),
                                     .weight = weighted ? site.address(operation.inputs[1]) : 0,
                                     .y = site.address(operation.output),
+                                    .blocks = site.address(launch.given),
                                     .per_live = rows.per_live,
                                     .length = rows.length,
                                     .epsilon = float(operation.node->attributes.number("epsilon")),
@@ -39,13 +47,14 @@ std::vector<Dispatch> bind(const Launch& launch, const Site& site) {
     for (size_t i = 0; i < 3; ++i)
         aligned = aligned && rows.runs.from[i] % 4 == 0 && rows.runs.to[i] % 4 == 0;
     return {{.shader = "norm",
-             .constants = {group_for(site, rows.length / 4), kind, aligned},
+             .constants = {group_for(site, rows.length / 4), kind, aligned, bool(operation.output),
+                           bool(launch.given)},
              .parameters = Parameters(parameters),
              .x = {.units = rows.per_live, .live = live(x)}}};
 }
 
 }  // namespace
 
-extern const VulkanKernel norms{.name = "norms", .claim = claim, .bind = bind};
+extern const VulkanKernel norms{.name = "norms", .claim = claim, .bind = bind, .gives = gives};
 
 }  // namespace tandem::kernels::vulkan::ops

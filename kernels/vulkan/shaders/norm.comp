@@ -1,17 +1,20 @@
 // Rows made to a length: RMS norm with or without a weight, and the norm of a vector's length. A
-// workgroup takes a row.
+// workgroup takes a row. The result may be in int8 blocks, too, or only in these.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "step.glsl"
 #include "runs.glsl"
 #include "reduce.glsl"
 #include "fours.glsl"
+#include "to_int8_blocks.glsl"
 
 layout(constant_id = 1) const uint kind = 0;  // 0: RMS with a weight, 1: RMS, 2: length
 layout(constant_id = 2) const bool aligned = false;  // everything can be read by fours
+layout(constant_id = 3) const bool plain = true;     // there is a result in f32,
+layout(constant_id = 4) const bool in_blocks = false;  // and one in int8 blocks
 
 layout(push_constant) uniform Parameters {
-    uint64_t count, x, weight, y;
+    uint64_t count, x, weight, y, blocks;
     uint per_live, length;
     float epsilon;
     Runs rows;
@@ -30,9 +33,12 @@ void main() {
     squares = workgroup_sum(squares);
     float factor = kind == 2 ? 1 / max(sqrt(squares), epsilon)
                              : 1 / sqrt(squares / float(length) + epsilon);
-    for (uint i = gl_LocalInvocationIndex * 4; i < length; i += gl_WorkGroupSize.x * 4) {
+    for (uint begin = 0; begin < length; begin += gl_WorkGroupSize.x * 4) {
+        uint i = begin + gl_LocalInvocationIndex * 4;
+        bool within = i < length;
         vec4 values = four_of(from, i, length, aligned) * factor;
         if (kind == 0) values *= four_of(weight, i, length, aligned);
-        put_four(to, i, length, aligned, values);
+        if (plain && within) put_four(to, i, length, aligned, values);
+        if (in_blocks) put_in_blocks(blocks, number * length + i, values, within);
     }
 }
