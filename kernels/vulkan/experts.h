@@ -24,6 +24,23 @@ struct ExpertSizes {
     }
 };
 
+// What follows moe_ffn and can be done with its last sums: the biases of the chosen experts, and an
+// addition.
+struct ExpertsChain {
+    size_t length = 1;                // operations, moe_ffn included
+    const Operand* biases = nullptr;  // [choices embd]
+    const Operand* addend = nullptr;  // which lies as the result
+};
+ExpertsChain experts_chain(std::span<const Operation> ahead);
+
+// The same as the shaders of those sums have it (shaders/experts_result.glsl).
+struct ExpertsResult {
+    Address biases = 0, addend = 0;
+    Address y = 0;
+    uint32_t weights_stride = 0, y_stride = 0;
+};
+ExpertsResult experts_result(const Launch& launch, const Site& site);
+
 // shaders/expert_units.comp: the scales, biases and units of products that `gates` and `ups` hold.
 Dispatch expert_units(const Operation& operation, const Site& site, Address gates, Address ups);
 

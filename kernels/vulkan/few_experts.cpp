@@ -19,9 +19,9 @@ struct HiddenParameters {
 };
 
 struct DownParameters {
-    Address count, ids, weights, scale, down, hidden, y, codebook;
-    uint32_t ids_stride, used, first_expert, experts, rows, columns, row_bytes, weights_stride,
-        y_stride;
+    Address count, ids, weights, scale, down, hidden, codebook;
+    uint32_t ids_stride, used, first_expert, experts, rows, columns, row_bytes;
+    ExpertsResult result;
 };
 
 // As many rows of W for a subgroup as leave enough subgroups.
@@ -71,7 +71,8 @@ Dispatch hidden_rows(const Operation& operation, const Site& site, Address y, bo
             .y = {.units = sizes.used, .live = live(x)}};
 }
 
-Dispatch down_sums(const Operation& operation, const Site& site, Address hidden, bool dots) {
+Dispatch down_sums(const Launch& launch, const Site& site, Address hidden, bool dots) {
+    const Operation& operation = launch.operations[0];
     const ExpertSizes sizes(operation);
     const std::vector<Operand>& inputs = operation.inputs;
     const graph::View& down = inputs[moe_down].view;
@@ -81,7 +82,6 @@ Dispatch down_sums(const Operation& operation, const Site& site, Address hidden,
                                     .scale = site.address(inputs[moe_down_scale]),
                                     .down = site.address(inputs[moe_down]),
                                     .hidden = hidden,
-                                    .y = site.address(operation.output),
                                     .codebook = site.codebook(down.dtype),
                                     .ids_stride = uint32_t(inputs[moe_ids].view.strides[0]),
                                     .used = uint32_t(sizes.used),
@@ -90,8 +90,7 @@ Dispatch down_sums(const Operation& operation, const Site& site, Address hidden,
                                     .rows = uint32_t(sizes.embd),
                                     .columns = uint32_t(sizes.ffn),
                                     .row_bytes = uint32_t(plane_row_bytes(down.dtype, sizes.ffn)),
-                                    .weights_stride = uint32_t(inputs[moe_weights].view.strides[0]),
-                                    .y_stride = uint32_t(operation.output.view.strides[0])};
+                                    .result = experts_result(launch, site)};
     const bool aligned = hidden % 16 == 0 && sizes.ffn % 8 == 0;
     const uint32_t group = subgroups(site, int(std::min<int64_t>(sizes.used, 8)));
     const uint32_t rows = dots ? rows_at_once(sizes.embd * sizes.choices, 4, site) : 4;
@@ -130,7 +129,7 @@ std::vector<Dispatch> few_experts(const Launch& launch, const Site& site) {
                expert_units(operation, site, hidden, ups)};
         all[1].after_previous = false;
     }
-    all.push_back(down_sums(operation, site, hidden, false));
+    all.push_back(down_sums(launch, site, hidden, false));
     return all;
 }
 
@@ -151,7 +150,7 @@ std::vector<Dispatch> few_experts_in_dots(const Launch& launch, const Site& site
     const Address hidden = site.scratch(launch), codes = hidden + Address(hidden_bytes(operation));
     return {hidden_rows(operation, site, hidden, true),
             to_int8_blocks(site.count(x), live(x), sizes.used * sizes.ffn, hidden, codes),
-            down_sums(operation, site, codes, true)};
+            down_sums(launch, site, codes, true)};
 }
 
 }  // namespace tandem::kernels::vulkan

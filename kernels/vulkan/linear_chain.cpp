@@ -1,5 +1,6 @@
 #include "kernels/vulkan/linear_chain.h"
 
+#include "kernels/vulkan/chain.h"
 #include "kernels/vulkan/runs.h"
 #include "kernels/vulkan/site.h"
 #include "kernels/vulkan/units.h"
@@ -10,21 +11,6 @@ namespace {
 
 constexpr uint32_t plus_like = 1, plus_row = 2, gated = 3;
 
-// True where nothing but the operation `distance` further on reads the result.
-bool read_only_by(const Operation& operation, int distance) {
-    return !operation.outlives_segment && operation.readers == std::vector<int>{distance};
-}
-
-bool reads(const Operation& reader, size_t input, const Operation& writer) {
-    return reader.node->inputs[input].value == writer.node->output.value;
-}
-
-// A device may read a range of what it has computed.
-bool reads_all(const Operation& reader, size_t input, const Operation& writer) {
-    return reads(reader, input, writer) &&
-           reader.inputs[input].view.extents == writer.output.view.extents;
-}
-
 graph::Shape row_axes(const Operation& linear) {
     const graph::View& w = linear.inputs[1].view;
     return {w.axes.begin(), w.axes.end() - int64_t(w.columns)};
@@ -33,16 +19,13 @@ graph::Shape row_axes(const Operation& linear) {
 bool is_dense(const graph::View& view) { return lies_together(view, view.axes.size()); }
 
 LinearChain with_addition(std::span<const Operation> ahead) {
-    if (ahead.size() < 2 || !is(ahead[1], "add") || !read_only_by(ahead[0], 1)) return {};
-    const size_t own = reads(ahead[1], 0, ahead[0]) ? 0 : 1;
-    if (!reads_all(ahead[1], own, ahead[0]) || reads(ahead[1], 1 - own, ahead[0])) return {};
-    const graph::View &addend = ahead[1].inputs[1 - own].view, &y = ahead[1].output.view;
-    LinearChain chain{.length = 2, .second = 1, .operand = 1 - own};
-    // An axis of length 1 may have any stride.
-    if (ahead[1].inputs[own].view.axes != y.axes) return {};
-    if (addend.axes == y.axes && is_dense(addend) && is_dense(y))
+    const int operand = ahead.size() > 1 ? addend_of(ahead[0], ahead[1]) : -1;
+    if (operand < 0) return {};
+    const graph::View &addend = ahead[1].inputs[size_t(operand)].view, &y = ahead[1].output.view;
+    LinearChain chain{.length = 2, .second = 1, .operand = size_t(operand)};
+    if (lies_alike(addend, y))
         chain.kind = plus_like;
-    else if (own == 0 && addend.axes == row_axes(ahead[0]) && is_dense(addend))
+    else if (operand == 1 && addend.axes == row_axes(ahead[0]) && is_dense(addend))
         chain.kind = plus_row;
     else
         return {};

@@ -26,8 +26,9 @@ struct TileParameters {
 };
 
 struct SumParameters {
-    Address count, ids, weights, scale, products, y;
-    uint32_t ids_stride, used, first_expert, experts, rows, weights_stride, y_stride;
+    Address count, ids, weights, scale, products;
+    uint32_t ids_stride, used, first_expert, experts, rows;
+    ExpertsResult result;
 };
 
 // As many choices as an expert has if all have equally many.
@@ -73,9 +74,10 @@ struct Room {
 
 // A launch's dispatches.
 struct ManyExperts {
-    const Operation& operation;
+    const Launch& launch;
     const Site& site;
-    Address scratch = 0;
+    const Operation& operation = launch.operations[0];
+    const Address scratch = site.scratch(launch);
     ExpertSizes sizes{operation};
     Room room{operation};
     bool on_units = site.features.matrix_units && sizes.tokens >= MatrixTile::least_tokens;
@@ -157,20 +159,17 @@ struct ManyExperts {
     }
 
     Dispatch sum() const {
-        const SumParameters parameters{
-            .count = site.count(input(moe_x).view),
-            .ids = site.address(input(moe_ids)),
-            .weights = site.address(input(moe_weights)),
-            .scale = site.address(input(moe_down_scale)),
-            .products = at(room.ups),
-            .y = site.address(operation.output),
-            .ids_stride = ids_stride(),
-            .used = uint32_t(sizes.used),
-            .first_expert = first_expert(),
-            .experts = uint32_t(sizes.experts),
-            .rows = uint32_t(sizes.embd),
-            .weights_stride = uint32_t(input(moe_weights).view.strides[0]),
-            .y_stride = uint32_t(operation.output.view.strides[0])};
+        const SumParameters parameters{.count = site.count(input(moe_x).view),
+                                       .ids = site.address(input(moe_ids)),
+                                       .weights = site.address(input(moe_weights)),
+                                       .scale = site.address(input(moe_down_scale)),
+                                       .products = at(room.ups),
+                                       .ids_stride = ids_stride(),
+                                       .used = uint32_t(sizes.used),
+                                       .first_expert = first_expert(),
+                                       .experts = uint32_t(sizes.experts),
+                                       .rows = uint32_t(sizes.embd),
+                                       .result = experts_result(launch, site)};
         return {.shader = "experts_sum",
                 .constants = {elements_at_once},
                 .parameters = Parameters(parameters),
@@ -185,7 +184,7 @@ struct ManyExperts {
 int64_t many_experts_bytes(const Operation& operation) { return Room(operation).bytes; }
 
 std::vector<Dispatch> many_experts(const Launch& launch, const Site& site) {
-    const ManyExperts experts{launch.operations[0], site, site.scratch(launch)};
+    const ManyExperts experts{launch, site};
     const Room& room = experts.room;
     std::vector<Dispatch> all = {
         experts.sort(),

@@ -40,15 +40,12 @@ void expect_close(const Case& how, const Steps& steps) {
 
 // That a long cache is read in parts shows in the memory for their results.
 bool reads_in_parts(const SmallModel& model, int64_t tokens) {
-    const auto device = kernels::make_vulkan_device(test::in_floats);
-    const parallel::Programs programs = model.programs(*device, tokens);
-    for (const auto& item : fitting(programs.body, tokens).items)
-        for (const kernels::Launch& launch : std::get<parallel::Segment>(item).launches)
-            if (launch.kernel->name == "attend") {
-                const graph::View& y = launch.operations.back().output.view;
-                const int64_t rows = y.elements() / y.extents[3];
-                return launch.scratch_bytes > rows * (y.extents[3] + 7) * 4;  // of one part
-            }
+    for (const kernels::Launch& launch : test::launches(model, tokens)) {
+        if (launch.kernel->name != "attend") continue;
+        const graph::View& y = launch.operations.back().output.view;
+        const int64_t rows = y.elements() / y.extents[3];
+        return launch.scratch_bytes > rows * (y.extents[3] + 7) * 4;  // of one part
+    }
     return false;
 }
 

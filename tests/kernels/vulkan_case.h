@@ -46,6 +46,27 @@ inline void expect_close_on_two(const SmallModel& model,
     EXPECT_LE(nmse(model.run(std::move(devices), "tensor", steps), expected), bound);
 }
 
+// What a device that holds all of the model launches in a step of so many tokens.
+inline std::vector<kernels::Launch> launches(const SmallModel& model, int64_t tokens,
+                                             const kernels::VulkanOptions& options = in_floats) {
+    const auto device = kernels::make_vulkan_device(options);
+    const parallel::Programs programs = model.programs(*device, tokens);
+    std::vector<kernels::Launch> all;
+    for (const auto& item : fitting(programs.body, tokens).items)
+        for (const kernels::Launch& launch : std::get<parallel::Segment>(item).launches)
+            all.push_back(launch);
+    return all;
+}
+
+// How many operations each launch of a kernel runs, in order.
+inline std::vector<size_t> chains(const SmallModel& model, std::string_view kernel, int64_t tokens,
+                                  const kernels::VulkanOptions& options = in_floats) {
+    std::vector<size_t> sizes;
+    for (const kernels::Launch& launch : launches(model, tokens, options))
+        if (launch.kernel->name == kernel) sizes.push_back(launch.operations.size());
+    return sizes;
+}
+
 struct Part {
     int32_t slot, cached, count;
 };

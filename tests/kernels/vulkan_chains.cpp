@@ -15,21 +15,11 @@ using test::random_step;
 using test::SmallModel;
 using Sizes = std::vector<size_t>;
 
-// How many operations the launches that begin with a product run, in order, for so many tokens.
-Sizes chains(const SmallModel& model, int64_t tokens) {
-    const auto device = kernels::make_vulkan_device(test::in_floats);
-    const parallel::Programs programs = model.programs(*device, tokens);
-    Sizes sizes;
-    for (const auto& item : fitting(programs.body, tokens).items)
-        for (const kernels::Launch& launch : std::get<parallel::Segment>(item).launches)
-            if (launch.kernel->name == "linear") sizes.push_back(launch.operations.size());
-    return sizes;
-}
-
 // Ends the model and holds it to the reference, few tokens and many.
 void expect_chains(SmallModel& model, Tensor y, const Sizes& expected) {
     model.finish(y);
-    for (int64_t tokens : {1, 8, 40}) EXPECT_EQ(chains(model, tokens), expected) << tokens;
+    for (int64_t tokens : {1, 8, 40})
+        EXPECT_EQ(test::chains(model, "linear", tokens), expected) << tokens;
     test::expect_close(model, {random_step(0, 1), random_step(0, 7), random_step(0, 40)}, 1e-11);
 }
 
@@ -139,11 +129,8 @@ TEST_F(VulkanChains, ChainsSideBySide) {
     };
     const Tensor one = chain("one"), other_one = chain("other");
     model.finish(add(one, other_one));
-    const auto device = kernels::make_vulkan_device(test::in_floats);
-    const parallel::Programs programs = model.programs(*device, 1);
-    const auto& segment = std::get<parallel::Segment>(fitting(programs.body, 1).items[0]);
     std::vector<int64_t> offsets;
-    for (const kernels::Launch& launch : segment.launches)
+    for (const kernels::Launch& launch : test::launches(model, 1))
         if (launch.operations.back().output.where == kernels::Where::Arena)
             offsets.push_back(launch.operations.back().output.offset);
     EXPECT_GE(offsets.size(), 8u);

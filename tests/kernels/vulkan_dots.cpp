@@ -112,7 +112,7 @@ TEST_F(VulkanDots, ManyAxes) {
     }
 }
 
-// Experts of a few tokens: all types in turn, with what changes their products.
+// Experts of a few tokens: all types in turn, with what changes their products and sums.
 TEST_F(VulkanDots, Experts) {
     for (bool more : {false, true})
         for (auto [gate, down] : {std::pair{DType::Q4_K, DType::Q6_K},
@@ -132,23 +132,27 @@ TEST_F(VulkanDots, Experts) {
                 all.down_scale = model.weight("down.scale", DType::F32, {choices}, {});
                 all.gate_bias = model.weight("gate.bias", DType::F32, {experts, ffn}, {});
             }
-            model.finish(moe_ffn(x, ids, take(scores, ids), all, "silu"));
+            Tensor residual = model.activation("residual", {embd}), weights = take(scores, ids);
+            Tensor bias = model.weight("bias", DType::F32, {choices, embd}, {});
+            Tensor y = moe_ffn(x, ids, weights, all, "silu");
+            if (more) y = add(residual, add(y, expert_bias(ids, weights, bias)));
+            model.finish(y);
+            EXPECT_EQ(test::chains(model, "moe_ffn_dots", 8, in_int8),
+                      std::vector<size_t>{more ? 4u : 1u});
             expect_close(model, {random_step(0, 1), random_step(0, 8), random_step(0, 12)}, rounded,
                          in_int8);
         }
 }
 
-// The launches of a step of so many tokens, by their kernels' names.
-std::vector<std::string> launches(const SmallModel& model, int64_t tokens) {
-    const auto device = kernels::make_vulkan_device(in_int8);
-    const parallel::Programs programs = model.programs(*device, tokens);
-    std::vector<std::string> names;
-    for (const auto& item : fitting(programs.body, tokens).items)
-        for (const kernels::Launch& launch : std::get<parallel::Segment>(item).launches)
-            names.emplace_back(launch.kernel->name);
-    return names;
+using Names = std::vector<std::string_view>;
+
+// The kernels of a step of so many tokens.
+Names names(const SmallModel& model, int64_t tokens) {
+    Names all;
+    for (const kernels::Launch& launch : test::launches(model, tokens, in_int8))
+        all.push_back(launch.kernel->name);
+    return all;
 }
-using Names = std::vector<std::string>;
 
 // Norms give blocks to products, and what is in f32 to others, if there are others.
 TEST_F(VulkanDots, BlocksOfNorms) {
@@ -163,9 +167,9 @@ TEST_F(VulkanDots, BlocksOfNorms) {
             if (others) y = add(y, product(model, x, "c", DType::F32, n, k));
             model.finish(y);
             for (int64_t tokens : {1, 40}) {
-                const Names names = launches(model, tokens);
-                EXPECT_EQ(std::ranges::count(names, "quantize"), 0) << tokens;
-                EXPECT_EQ(std::ranges::count(names, "norms"), 1) << tokens;
+                const Names all = names(model, tokens);
+                EXPECT_EQ(std::ranges::count(all, "quantize"), 0) << tokens;
+                EXPECT_EQ(std::ranges::count(all, "norms"), 1) << tokens;
             }
             expect_close(model, {random_step(0, 1), random_step(0, 7), random_step(0, 40)}, rounded,
                          in_int8);
@@ -178,7 +182,7 @@ TEST_F(VulkanDots, NormsOfOtherRows) {
     Axis heads = model.axis("heads", 4), d = model.axis("d", 24), n = model.axis("n", 12);
     Tensor x = rms_norm(model.activation("x", {heads, d}), 1e-6);
     model.finish(linear(x, model.weight("w", DType::Q8_0, {n}, {heads, d})));
-    EXPECT_EQ(launches(model, 1), (Names{"embed", "norms", "quantize", "linear_dots"}));
+    EXPECT_EQ(names(model, 1), (Names{"embed", "norms", "quantize", "linear_dots"}));
     expect_close(model, {random_step(0, 1), random_step(0, 40)}, rounded, in_int8);
 }
 
@@ -198,8 +202,7 @@ TEST_F(VulkanDots, BlocksOfAttention) {
             Tensor y = linear(x, model.weight("w", DType::Q8_0, {n}, {kv, q_per_kv, dv}));
             model.finish(y);
             for (auto [tokens, expected] : {std::pair{1, 0}, {8, 0}, {40, 1}}) {
-                const Names names = launches(model, tokens);
-                EXPECT_EQ(std::ranges::count(names, "quantize"), expected) << tokens;
+                EXPECT_EQ(std::ranges::count(names(model, tokens), "quantize"), expected) << tokens;
             }
             expect_close(model, {random_step(0, 40), random_step(40, 1), random_step(41, 7)},
                          rounded, in_int8);

@@ -23,7 +23,12 @@ struct Shape {
     bool scales = false, biases = false;
 };
 
-void build(SmallModel& model, const Shape& shape) {
+struct Chosen {
+    Tensor y, x, ids, weights;
+    Axis choices, embd;
+};
+
+Chosen experts(SmallModel& model, const Shape& shape) {
     Axis embd = model.axis("embd", shape.embd), ffn = model.axis("ffn", shape.ffn);
     Axis experts = model.axis("experts", shape.experts);
     Axis choices = model.axis("choices", shape.experts);
@@ -44,8 +49,11 @@ void build(SmallModel& model, const Shape& shape) {
         all.gate_bias = model.weight("gate.bias", DType::F32, {experts, ffn}, {});
         all.up_bias = model.weight("up.bias", DType::F32, {experts, ffn}, {});
     }
-    model.finish(moe_ffn(x, ids, take(scores, ids), all, shape.activation));
+    Tensor weights = take(scores, ids);
+    return {moe_ffn(x, ids, weights, all, shape.activation), x, ids, weights, choices, embd};
 }
+
+void build(SmallModel& model, const Shape& shape) { model.finish(experts(model, shape).y); }
 
 // Steps of one token, of few and of many, in programs for each.
 void expect_close_everywhere(const Shape& shape) {
@@ -98,6 +106,54 @@ TEST_F(Vulkan, DividedExperts) {
         SCOPED_TRACE(ffn);
         test::expect_close_on_two(model, steps, bound);
     }
+}
+
+// What follows the sums of choices: an addition, the biases of the chosen, or both. Few tokens, in
+// f32 and in int8, and many.
+TEST_F(Vulkan, ExpertsThatAreAddedTo) {
+    for (DType dtype : {DType::F32, DType::Q8_0})
+        for (bool biased : {false, true})
+            for (bool added : {false, true}) {
+                SmallModel model;
+                Tensor residual = model.activation("residual", {model.axis("embd", 64)});
+                Chosen all = experts(model, {.used = 3, .gate = dtype, .scales = true});
+                Tensor y = all.y,
+                       bias = model.weight("bias", DType::F32, {all.choices, all.embd}, {});
+                if (biased) y = add(y, expert_bias(all.ids, all.weights, bias));
+                if (added) y = add(residual, y);
+                model.finish(scale(y, 2));
+                const size_t length = 1 + 2 * biased + added;
+                for (int64_t tokens : {1, 8, 77})
+                    EXPECT_EQ(test::chains(model, "moe_ffn", tokens), std::vector{length});
+                const std::vector<graph::StepInputs> steps = {
+                    test::random_step(0, 1), test::random_step(0, 8), test::random_step(0, 77)};
+                expect_close(model, steps, bound);
+                test::expect_close_on_two(model, steps, bound);
+            }
+}
+
+// Sums that others read, or that are added to themselves.
+TEST_F(Vulkan, ExpertsThatAreReadTwice) {
+    SmallModel model;
+    Chosen all = experts(model, {});
+    model.finish(add(scale(all.y, 3), add(all.y, all.x)));
+    EXPECT_EQ(test::chains(model, "moe_ffn", 1), (std::vector<size_t>{1}));
+    expect_close(model, {test::random_step(0, 1), test::random_step(0, 77)}, bound);
+    SmallModel other;
+    all = experts(other, {});
+    other.finish(add(all.y, all.y));
+    EXPECT_EQ(test::chains(other, "moe_ffn", 1), (std::vector<size_t>{1}));
+    expect_close(other, {test::random_step(0, 1), test::random_step(0, 77)}, bound);
+}
+
+// Biases that are weighted by something else stay an operation of their own.
+TEST_F(Vulkan, ExpertsWithOtherBiases) {
+    SmallModel model;
+    Chosen all = experts(model, {});
+    Tensor bias = model.weight("bias", DType::F32, {all.choices, all.embd}, {});
+    model.finish(add(all.y, expert_bias(all.ids, scale(all.weights, 2), bias)));
+    EXPECT_EQ(test::chains(model, "moe_ffn", 1), (std::vector<size_t>{1}));
+    expect_close(model, {test::random_step(0, 1), test::random_step(0, 77)}, bound);
 }
 
 // Sums are the same bits however choices are ordered on the way.

@@ -47,15 +47,8 @@ class VulkanHeads : public test::Vulkan {
         v = model.activation("v", {kv, d});
     }
 
-    // How many operations attention's launches run, for so many tokens.
     std::vector<size_t> chains(int64_t tokens) const {
-        const auto device = kernels::make_vulkan_device(test::in_floats);
-        const parallel::Programs programs = model.programs(*device, tokens);
-        std::vector<size_t> sizes;
-        for (const auto& item : fitting(programs.body, tokens).items)
-            for (const kernels::Launch& launch : std::get<parallel::Segment>(item).launches)
-                if (launch.kernel->name == "attend") sizes.push_back(launch.operations.size());
-        return sizes;
+        return test::chains(model, "attend", tokens);
     }
     void expect_chain(Tensor y, size_t length) {
         model.finish(y);

@@ -46,7 +46,9 @@ namespace ops {
 
 namespace {
 
-size_t claim(std::span<const Operation> ahead) { return is(ahead[0], "moe_ffn") ? 1 : 0; }
+size_t claim(std::span<const Operation> ahead) {
+    return is(ahead[0], "moe_ffn") ? experts_chain(ahead).length : 0;
+}
 
 bool few(const Operation& operation) { return ExpertSizes(operation).tokens < Tile::least_tokens; }
 

@@ -10,7 +10,7 @@ namespace {
 size_t claim(std::span<const Operation> ahead) {
     return is(ahead[0], "moe_ffn") && ExpertSizes(ahead[0]).tokens < Tile::least_tokens &&
                    has_few_dots(ahead[0])
-               ? 1
+               ? experts_chain(ahead).length
                : 0;
 }
 

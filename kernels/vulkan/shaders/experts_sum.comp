@@ -3,14 +3,15 @@
 #extension GL_GOOGLE_include_directive : require
 #include "step.glsl"
 
+#include "experts_result.glsl"
 layout(push_constant) uniform Parameters {
     uint64_t count, ids, weights, scale;
     uint64_t products;  // [choices rows]
-    uint64_t y;
-    uint ids_stride, used, first_expert, experts, rows, weights_stride, y_stride;
+    uint ids_stride, used, first_expert, experts, rows;
+    ExpertsResult result;
 };
 
-#include "experts.glsl"
+#include "experts_sums.glsl"
 
 void main() {
     uint number = invocation_number(), token = number / rows, row = number % rows;
@@ -19,9 +20,9 @@ void main() {
     for (uint i = 0; i < used; ++i) {
         uint choice = token * used + i, id = id_of(choice);
         if (held(id) >= experts) continue;
-        float weight = Floats(weights).at[token * weights_stride + i];
+        float weight = weight_of(token, i);
         if (scale != 0) weight *= Floats(scale).at[id];
         sum += weight * Floats(products).at[choice * rows + row];
     }
-    Floats(y).at[token * y_stride + row] = sum;
+    put_sum(token, row, sum);
 }

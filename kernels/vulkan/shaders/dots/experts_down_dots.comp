@@ -8,14 +8,15 @@
 
 layout(constant_id = 1) const uint rows_at_once = 2;
 
+#include "experts_result.glsl"
 layout(push_constant) uniform Parameters {
     uint64_t count, ids, weights, scale;
-    uint64_t down, hidden, y, codebook;
+    uint64_t down, hidden, codebook;
     uint ids_stride, used, first_expert, experts, rows, columns, row_bytes;
-    uint weights_stride, y_stride;
+    ExpertsResult result;
 };
 
-#include "experts.glsl"
+#include "experts_sums.glsl"
 #include "type_of_dots.glsl"
 
 const uint products = rows_at_once, items_at_once = 2;
@@ -28,16 +29,19 @@ void main() {
     for (uint i = gl_SubgroupID; i < used; i += gl_NumSubgroups) {
         uint choice = token * used + i, id = id_of(choice);
         if (held(id) >= experts) continue;
-        float weight = Floats(weights).at[token * weights_stride + i];
+        float weight = weight_of(token, i);
         if (scale != 0) weight *= Floats(scale).at[id];
         uint64_t matrix = down + uint64_t(held(id)) * rows * row_bytes;
         [[unroll]] for (uint r = 0; r < rows_at_once; ++r)
             from[r] = matrix + uint64_t(min(first_row + r, rows - 1)) * row_bytes;
         add_products(columns, hidden, choice * columns, weight);
     }
+    // An invocation for each row.
+    const uint self = gl_LocalInvocationIndex;
+    float sum = 0;
     for (uint r = 0; r < rows_at_once; ++r) {
-        float sum = workgroup_sum(sums[r]);
-        if (gl_LocalInvocationIndex == 0 && first_row + r < rows)
-            Floats(y).at[token * y_stride + first_row + r] = sum;
+        float of_row = workgroup_sum(sums[r]);
+        if (self == r) sum = of_row;
     }
+    if (self < rows_at_once && first_row + self < rows) put_sum(token, first_row + self, sum);
 }

@@ -9,14 +9,15 @@
 layout(constant_id = 1) const uint rows_at_once = 4;
 layout(constant_id = 2) const bool aligned = false;  // four numbers of `hidden` can be read at once
 
+#include "experts_result.glsl"
 layout(push_constant) uniform Parameters {
     uint64_t count, ids, weights, scale;
-    uint64_t down, hidden, y, codebook;
+    uint64_t down, hidden, codebook;
     uint ids_stride, used, first_expert, experts, rows, columns, row_bytes;
-    uint weights_stride, y_stride;
+    ExpertsResult result;
 };
 
-#include "experts.glsl"
+#include "experts_sums.glsl"
 #include "type.glsl"
 
 void main() {
@@ -29,7 +30,7 @@ void main() {
     for (uint i = gl_SubgroupID; i < used; i += gl_NumSubgroups) {
         uint choice = token * used + i, id = id_of(choice);
         if (held(id) >= experts) continue;
-        float weight = Floats(weights).at[token * weights_stride + i];
+        float weight = weight_of(token, i);
         if (scale != 0) weight *= Floats(scale).at[id];
         uint64_t row = hidden + uint64_t(choice * columns) * 4;
         uint64_t matrix = down + uint64_t(held(id)) * rows * row_bytes;
@@ -46,9 +47,12 @@ void main() {
             }
         }
     }
+    // An invocation for each row.
+    const uint self = gl_LocalInvocationIndex;
+    float sum = 0;
     for (uint r = 0; r < rows_at_once; ++r) {
-        float sum = workgroup_sum(sums[r]);
-        if (gl_LocalInvocationIndex == 0 && first_row + r < rows)
-            Floats(y).at[token * y_stride + first_row + r] = sum;
+        float of_row = workgroup_sum(sums[r]);
+        if (self == r) sum = of_row;
     }
+    if (self < rows_at_once && first_row + self < rows) put_sum(token, first_row + self, sum);
 }
