@@ -100,16 +100,16 @@ Choice choose_by_layers(const Question& question) {
 
 namespace {
 
-// Every part over all devices by one ratio.
+// Every part over all devices by one ratio, but for those with a share of 0: they would only wait.
 Choice choose_by_ratio(const Question& question) {
     std::vector<double> shares = ratio(question, [](const DeviceRow&) { return 1.0; });
-    Group all(question.table.size());
-    std::iota(all.begin(), all.end(), 0);
-    size_t sharing =
-        size_t(std::count_if(shares.begin(), shares.end(), [](double s) { return s > 0; }));
-    Choice choice{.groups = std::vector<Group>(layer_count(question), all)};
+    Group sharing;
+    for (size_t device = 0; device < shares.size(); ++device)
+        if (shares[device] > 0) sharing.push_back(int(device));
+    std::erase(shares, 0.0);
+    Choice choice{.groups = std::vector<Group>(layer_count(question), sharing)};
     for (const Part& part : question.parts) {
-        choice.cuts.push_back(best_cut(part, sharing));
+        choice.cuts.push_back(best_cut(part, sharing.size()));
         choice.shares.push_back(shares);
     }
     return choice;

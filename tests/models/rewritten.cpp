@@ -135,7 +135,7 @@ const Mapping mappings[] = {{"none", 1, {}},
                             {"layer", 2, {}},
                             {"tensor", 3, {}},
                             {"tensor", 8, {}},
-                            {"tensor", 3, {1, 0, 2}}};
+                            {"tensor", 3, {9, 1, 9}}};
 
 class Rewritten : public ::testing::TestWithParam<const char*> {
   protected:

@@ -256,11 +256,24 @@ TEST(Propagate, choices_are_broadcast_where_devices_round_differently) {
     }
 }
 
-// A device without a share launches nothing of a part that is cut.
+TEST(Propagate, a_share_of_0_takes_no_part) {
+    for (const char* mode : {"tensor", "graph"}) {
+        Planned planned =
+            plan_fixture("qwen3moe", equal_devices(3), {.mode = mode, .ratio = {1, 0, 2}});
+        for (const Group& group : planned.plan.groups) EXPECT_EQ(group, (Group{0, 2}));
+        each_exchange(planned.placed, [&](const Exchange& exchange) {
+            EXPECT_FALSE(contains(exchange.sources, 1) || contains(exchange.receivers, 1));
+        });
+    }
+    Planned one = plan_fixture("qwen3moe", equal_devices(2), {.mode = "tensor", .ratio = {0, 1}});
+    EXPECT_EQ(exchanges(one.placed), (Lines{"fetch {1} -> host: %80"}));
+}
+
+// A device whose share is too small for a unit launches nothing of a part that is cut.
 TEST(Propagate, an_empty_range_launches_nothing) {
     for (const char* name : {"llama-rope-factors", "qwen3moe", "llama-q-q4_0"}) {
         Planned planned =
-            plan_fixture(name, equal_devices(3), {.mode = "tensor", .ratio = {1, 0, 2}});
+            plan_fixture(name, equal_devices(3), {.mode = "tensor", .ratio = {100, 0.01, 200}});
         for (Stage stage : {Stage::Body, Stage::Head}) {
             Program program = project(planned.placed, 1, stage, 8, {}, nullptr, {});
             for (const auto& item : program.items) {
