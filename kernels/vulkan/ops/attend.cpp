@@ -255,50 +255,69 @@ Dispatch on_matrices(const Blocks& blocks, const Operation& operation, const Sit
             .y = {.units = blocks.kv_heads}};
 }
 
-std::vector<Dispatch> bind(const Launch& launch, const Site& site) {
+Dispatch join(const Blocks& blocks, const Launch& launch, const Site& site, Address kept) {
+    const Operand& y = launch.operations.back().output;
+    return {.shader = "attend_join",
+            .constants = {group_for(site, blocks.dv / 4), uint32_t(blocks.dv),
+                          uint32_t(blocks.parts), bool(y), bool(launch.given)},
+            .parameters = Parameters(kept),
+            .x = {.units = blocks.kv_heads * blocks.q_per_kv, .live = live(y.view)}};
+}
+
+// Where attention finds its queries, and what puts them there, and keys and values into the caches.
+struct PlacedHeads {
+    Heads q, q2;
+    std::vector<Dispatch> dispatches;  // side by side
+    Address room = 0;                  // scratch memory that is left
+};
+
+PlacedHeads place_heads(const Launch& launch, const Site& site) {
     const AttendChain chain = attend_chain(launch.operations);
     const Operation& operation = launch.operations.back();
     auto input = [&](size_t i) -> const Operand& { return operation.inputs[i]; };
-    std::vector<Dispatch> dispatches;
+    PlacedHeads placed{.room = site.scratch(launch)};
     auto write = [&](size_t rows, size_t cache) {
         const Way& way = chain.ways[rows];
         const Operand& first = way.first(input(rows));
-        if (first) dispatches.push_back(to_cells(first, way, input(cache), site));
+        if (first) placed.dispatches.push_back(to_cells(first, way, input(cache), site));
     };
-    write(keys, keys_cache);
-    write(values, values_cache);
-    if (input(second_cache)) write(second_keys, second_cache);
-    Address room = site.scratch(launch);
     auto read = [&](size_t rows) {
         const Way& way = chain.ways[rows];
         const graph::View& view = input(rows).view;
         if (!way) return heads_of(view, site.address(input(rows)));
-        const Address at = std::exchange(room, room + Address(bytes_of_rows(view)));
-        dispatches.push_back(to_rows(way.first(input(rows)), way, at, site));
+        const Address at = std::exchange(placed.room, placed.room + Address(bytes_of_rows(view)));
+        placed.dispatches.push_back(to_rows(way.first(input(rows)), way, at, site));
         return heads_of(dense_view(view), at);
     };
-    const Heads q = read(queries), q2 = input(second_cache) ? read(second_queries) : Heads{};
-    for (Dispatch& dispatch : dispatches) dispatch.after_previous = false;
+    write(keys, keys_cache);
+    write(values, values_cache);
+    placed.q = read(queries);
+    if (input(second_cache)) {
+        write(second_keys, second_cache);
+        placed.q2 = read(second_queries);
+    }
+    for (Dispatch& dispatch : placed.dispatches) dispatch.after_previous = false;
+    return placed;
+}
 
-    const bool each = are_few(operation, site.features);
-    const bool matrices = are_on_matrices(operation, site.features);
-    Blocks blocks = each       ? blocks_of_few(operation)
-                    : matrices ? blocks_of_matrices(operation)
-                               : Blocks(operation);
-    blocks.joined = blocks.parts > 1 || launch.given;
+Attention attention_of(const Launch& launch, const Site& site, const Blocks& blocks,
+                       const PlacedHeads& placed) {
+    const Operation& operation = launch.operations.back();
+    auto input = [&](size_t i) -> const Operand& { return operation.inputs[i]; };
+    const Operand& y = operation.output;
     const graph::Attributes& attributes = operation.node->attributes;
-    const StandingAddresses& standing = site.standing(operation.output.view);
-    Attention attention{.q = q,
-                        .q2 = q2,
-                        .y = heads_of(operation.output.view, site.address(operation.output)),
+    const StandingAddresses& standing = site.standing(y.view);
+    Attention attention{.q = placed.q,
+                        .q2 = placed.q2,
+                        .y = heads_of(y.view, site.address(y)),
                         .keys = site.address(input(keys_cache)),
                         .values = site.address(input(values_cache)),
-                        .sinks = input(sinks) ? site.address(input(sinks)) : 0,
-                        .count = site.count(operation.output.view),
+                        .sinks = site.address(input(sinks)),
+                        .count = site.count(y.view),
                         .positions = standing.positions,
                         .sequence_of = standing.sequence_of,
                         .sequences = standing.sequences,
-                        .partial = room,
+                        .partial = placed.room,
                         .blocks = site.address(launch.given),
                         .kv_heads = uint32_t(blocks.kv_heads),
                         .q_per_kv = uint32_t(blocks.q_per_kv),
@@ -314,19 +333,26 @@ std::vector<Dispatch> bind(const Launch& launch, const Site& site) {
         attention.second_cells = cells_of(cache.view);
         attention.second_heads = cache.view.axes.size() == 4 ? uint32_t(cache.view.extents[1]) : 1;
     }
+    return attention;
+}
+
+std::vector<Dispatch> bind(const Launch& launch, const Site& site) {
+    const Operation& operation = launch.operations.back();
+    PlacedHeads placed = place_heads(launch, site);
+    const bool each = are_few(operation, site.features);
+    const bool matrices = are_on_matrices(operation, site.features);
+    Blocks blocks = each       ? blocks_of_few(operation)
+                    : matrices ? blocks_of_matrices(operation)
+                               : Blocks(operation);
+    blocks.joined = blocks.parts > 1 || launch.given;
+    const Attention attention = attention_of(launch, site, blocks, placed);
     const Address kept = site.keep(std::as_bytes(std::span(&attention, 1)));
     const bool capped = attention.cap > 0;
+    std::vector<Dispatch> dispatches = std::move(placed.dispatches);
     dispatches.push_back(each       ? few(blocks, operation, site, capped, kept)
                          : matrices ? on_matrices(blocks, operation, site, attention, capped, kept)
                                     : many(blocks, operation, capped, kept));
-    if (blocks.joined)
-        dispatches.push_back(
-            {.shader = "attend_join",
-             .constants = {group_for(site, blocks.dv / 4), uint32_t(blocks.dv),
-                           uint32_t(blocks.parts), bool(operation.output), bool(launch.given)},
-             .parameters = Parameters(kept),
-             .x = {.units = blocks.kv_heads * blocks.q_per_kv,
-                   .live = live(operation.output.view)}});
+    if (blocks.joined) dispatches.push_back(join(blocks, launch, site, kept));
     return dispatches;
 }
 
