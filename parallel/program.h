@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 #include <variant>
 #include <vector>
 
@@ -33,8 +32,5 @@ struct Program {
     // Ends of the memory it uses.
     int64_t arena_bytes = 0, sending_bytes = 0, landing_bytes = 0;
 };
-
-// One line per launch and meeting.
-std::string to_string(const Program& program, const Placed& placed);
 
 }  // namespace tandem::parallel
