@@ -131,11 +131,8 @@ std::vector<float> logits_of(const gguf::File& file, const Mapping& mapping,
     return evaluate(file, options, tokens, 0).logits;
 }
 
-const Mapping mappings[] = {{"none", 1, {}},
-                            {"layer", 2, {}},
-                            {"tensor", 3, {}},
-                            {"tensor", 8, {}},
-                            {"tensor", 3, {9, 1, 9}}};
+const Mapping mappings[] = {{"none", 1, {}},   {"layer", 2, {}},         {"tensor", 3, {}},
+                            {"tensor", 8, {}}, {"tensor", 3, {9, 1, 9}}, {"tensor", 3, {1, 0, 2}}};
 
 class Rewritten : public ::testing::TestWithParam<const char*> {
   protected:

@@ -85,6 +85,7 @@ const Mapping mappings[] = {
     {"graph", 1, {1}},       {"graph", 2, {1, 1}},
     {"graph", 3, {1, 1, 1}}, {"graph", 5, {1, 1, 1, 1, 1}},
     {"graph", 2, {3, 1}},    {"graph", 3, {9, 1, 9}},
+    {"graph", 3, {1, 0, 1}}, {"tensor", 2, {0, 1}},
 };
 
 const Mapping few_mappings[] = {
