@@ -121,10 +121,10 @@ Tensor gated_attention(Layer& layer, Tensor h) {
     Shape embd{layer.model.embd};
     Layout rows({kv_heads, q_per_kv}, {Layout({d}), Layout({d})});
     auto parts = projections(layer, h, "attn_q", rows, embd);
-    Tensor q = rotate(layer, norm(layer, parts[0], "attn_q_norm", {d}));
     Tensor k = projection(layer, h, "attn_k", {kv_heads, d}, embd);
-    k = rotate(layer, norm(layer, k, "attn_k_norm", {d}));
     Tensor v = projection(layer, h, "attn_v", {kv_heads, dv}, embd);
+    Tensor q = rotate(layer, norm(layer, parts[0], "attn_q_norm", {d}));
+    k = rotate(layer, norm(layer, k, "attn_k_norm", {d}));
     Tensor mixed = attend(q, k, v, layer.cache(axes), 1 / std::sqrt(double(d->extent)));
     mixed = mul(mixed, sigmoid(parts[1]));
     return projection(layer, mixed, "attn_output", embd, {kv_heads, q_per_kv, dv});

@@ -52,34 +52,46 @@ std::pair<Tensor, Tensor> queries(Layer& layer, Tensor h, const Axes& axes) {
     return {parts[0], parts[1]};
 }
 
-struct Rotary {
-    Tensor q, k;
+// What attention makes of h, before norms and rotations: these come last, right before it.
+struct Compressed {
+    Tensor latent, q, k;  // q and k: the rotary part
 };
 
+Tensor normed_latent(Layer& layer, const Compressed& from, const Axes& axes) {
+    return norm(layer, from.latent, "attn_kv_a_norm", {axes.latent});
+}
+
+// The rotary part with its cache.
+graph::Attention rotary_part(Layer& layer, const Compressed& from, const Axes& axes,
+                             const LatentAttention& how) {
+    Tensor q = how.rotary ? rotate(layer, from.q) : from.q;
+    Tensor k = how.rotary ? rotate(layer, from.k) : from.k;
+    if (how.temper) q = how.temper(layer, q);
+    return {.q = q, .k = k, .cache = layer.cells("rotary_cache", {}, axes.rotary)};
+}
+
 // The latent as key and value of all heads: [tokens kv_heads q_per_kv value].
-Tensor absorbed(Layer& layer, Tensor q, Tensor c, Rotary rotary, const Axes& axes,
+Tensor absorbed(Layer& layer, Tensor q, const Compressed& from, const Axes& axes,
                 const LatentAttention& how) {
     auto [kv_heads, q_per_kv, plain, rotary_size, latent, value] = axes;
     q = projection(layer, q, "attn_k_b", {kv_heads, q_per_kv, latent}, {plain});
     if (how.temper) q = how.temper(layer, q);
     Tensor rows = layer.cells("latent_cache", {kv_heads}, latent);
-    Tensor cache = layer.cells("rotary_cache", {}, rotary_size);
-    Tensor mixed =
-        attend(q, c, {}, {rows, rows}, how.scale, {.q = rotary.q, .k = rotary.k, .cache = cache});
+    Tensor c = normed_latent(layer, from, axes);
+    Tensor mixed = attend(q, c, {}, {rows, rows}, how.scale, rotary_part(layer, from, axes, how));
     return projection(layer, mixed, "attn_v_b", {kv_heads, q_per_kv, value}, {latent});
 }
 
 // Keys and values of each head from the latent.
-Tensor expanded(Layer& layer, Tensor q, Tensor c, Rotary rotary, const Axes& axes,
+Tensor expanded(Layer& layer, Tensor q, const Compressed& from, const Axes& axes,
                 const LatentAttention& how) {
     Layout rows({axes.kv_heads}, {Layout({axes.plain}), Layout({axes.value})});
-    auto parts = projections(layer, c, "attn_kv_b", rows, {axes.latent});
+    auto parts =
+        projections(layer, normed_latent(layer, from, axes), "attn_kv_b", rows, {axes.latent});
     if (how.temper) q = how.temper(layer, q);
     graph::Cache cells{layer.cells("k_cache", {axes.kv_heads}, axes.plain),
                        layer.cells("v_cache", {axes.kv_heads}, axes.value)};
-    Tensor cache = layer.cells("rotary_cache", {}, axes.rotary);
-    return attend(q, parts[0], parts[1], cells, how.scale,
-                  {.q = rotary.q, .k = rotary.k, .cache = cache});
+    return attend(q, parts[0], parts[1], cells, how.scale, rotary_part(layer, from, axes, how));
 }
 
 }  // namespace
@@ -92,15 +104,9 @@ Tensor latent_attention(Layer& layer, Tensor h, const LatentAttention& how) {
     if (is_absorbed(layer)) latent = {axes.kv_heads, axes.latent};
     auto compressed = projections(layer, h, "attn_kv_a_mqa",
                                   Layout({}, {Layout(latent), Layout({axes.rotary})}), {embd});
-    Tensor c = norm(layer, compressed[0], "attn_kv_a_norm", {axes.latent});
-    Rotary rotary{q_rotary, compressed[1]};
-    if (how.rotary) {
-        rotary.q = rotate(layer, rotary.q);
-        rotary.k = rotate(layer, rotary.k);
-    }
-    if (how.temper) rotary.q = how.temper(layer, rotary.q);
     auto mix = is_absorbed(layer) ? absorbed : expanded;
-    return projection(layer, mix(layer, q, c, rotary, axes, how), "attn_output", {embd},
+    const Compressed from{compressed[0], q_rotary, compressed[1]};
+    return projection(layer, mix(layer, q, from, axes, how), "attn_output", {embd},
                       {axes.kv_heads, axes.q_per_kv, axes.value});
 }
 

@@ -69,22 +69,23 @@ Tensor Gemma::attention(Layer& layer, Tensor h) {
     Attending& kind = window > 0 ? windowed : full;
     Tensor positions = model.positions();
     auto rotated = [&](Tensor x) { return rope(x, positions, kind.rope, kind.factors); };
-    Tensor k, v;
-    if (layer.index < with_keys) {
+    const bool has_keys = layer.index < with_keys;
+    if (has_keys) {
         kind.axes = layer.attention_axes(kind.head_size);
         kind.cache = layer.cache(kind.axes, window);
-        Shape rows{kind.axes.kv_heads, kind.axes.d}, embd{model.embd};
+    }
+    auto [kv_heads, q_per_kv, d, dv] = kind.axes;
+    Shape heads{kv_heads, q_per_kv, d}, rows{kv_heads, d}, embd{model.embd};
+    Tensor q = projection(layer, h, "attn_q", heads, embd), k, v;
+    if (has_keys) {
         k = projection(layer, h, "attn_k", rows, embd);
         v = layer.has("attn_v.weight") ? projection(layer, h, "attn_v", rows, embd) : k;
         v = rms_norm(v, model.epsilon);
-        k = rotated(norm(layer, k, "attn_k_norm", {kind.axes.d}));
+        k = rotated(norm(layer, k, "attn_k_norm", {d}));
     } else {
         for (const char* unused : {"attn_k.", "attn_v.", "attn_k_norm."})
             model.leave_out(layer.path(unused));
     }
-    auto [kv_heads, q_per_kv, d, dv] = kind.axes;
-    Shape heads{kv_heads, q_per_kv, d};
-    Tensor q = projection(layer, h, "attn_q", heads, {model.embd});
     q = rotated(norm(layer, q, "attn_q_norm", {d}));
     Tensor mixed = attend(q, k, v, kind.cache, 1, {.window = window});
     return projection(layer, mixed, "attn_output", {model.embd}, heads);
