@@ -4,12 +4,6 @@
 
 namespace tandem::kernels::vulkan {
 
-namespace {
-
-bool is_dense(const graph::View& view) { return lies_together(view, view.axes.size()); }
-
-}  // namespace
-
 int addend_of(const Operation& ahead, const Operation& next, int distance) {
     if (!is(next, "add") || !read_only_by(ahead, distance)) return -1;
     const size_t own = reads(next, 0, ahead) ? 0 : 1;
@@ -18,6 +12,8 @@ int addend_of(const Operation& ahead, const Operation& next, int distance) {
                        next.inputs[own].view.axes == next.output.view.axes;
     return whole ? int(1 - own) : -1;
 }
+
+bool is_dense(const graph::View& view) { return lies_together(view, view.axes.size()); }
 
 bool lies_alike(const graph::View& addend, const graph::View& sum) {
     return addend.axes == sum.axes && is_dense(addend) && is_dense(sum);

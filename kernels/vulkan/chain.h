@@ -20,10 +20,11 @@ inline bool reads_all(const Operation& reader, size_t input, const Operation& wr
            reader.inputs[input].view.extents == writer.output.view.extents;
 }
 
-// Which operand of the addition `next` is the one that `ahead` is added to, if nobody else reads
-// the whole result of `ahead`; -1 where that is not so.
+// What the addition `next` adds to the result of `ahead`, which stands `distance` before it and
+// whose result it reads whole and alone: a number of an operand; -1 where that is not so.
 int addend_of(const Operation& ahead, const Operation& next, int distance = 1);
 // Whether it lies as the sum does.
 bool lies_alike(const graph::View& addend, const graph::View& sum);
+bool is_dense(const graph::View& view);
 
 }  // namespace tandem::kernels::vulkan

@@ -9,27 +9,32 @@ namespace tandem::kernels::vulkan {
 
 namespace {
 
-constexpr uint32_t plus_like = 1, plus_row = 2, gated = 3;
+constexpr uint32_t plus_like = 1, plus_row = 2, plus_both = 3, gated = 4;
 
 graph::Shape row_axes(const Operation& linear) {
     const graph::View& w = linear.inputs[1].view;
     return {w.axes.begin(), w.axes.end() - int64_t(w.columns)};
 }
 
-bool is_dense(const graph::View& view) { return lies_together(view, view.axes.size()); }
+// The operand that the result so far, of operation `length` - 1, is added to next; null where there
+// is none.
+const Operand* next_addend(std::span<const Operation> ahead, size_t length) {
+    const int operand = ahead.size() > length ? addend_of(ahead[length - 1], ahead[length]) : -1;
+    return operand < 0 ? nullptr : &ahead[length].inputs[size_t(operand)];
+}
 
-LinearChain with_addition(std::span<const Operation> ahead) {
-    const int operand = ahead.size() > 1 ? addend_of(ahead[0], ahead[1]) : -1;
-    if (operand < 0) return {};
-    const graph::View &addend = ahead[1].inputs[size_t(operand)].view, &y = ahead[1].output.view;
-    LinearChain chain{.length = 2, .second = 1, .operand = size_t(operand)};
-    if (lies_alike(addend, y))
-        chain.kind = plus_like;
-    else if (operand == 1 && addend.axes == row_axes(ahead[0]) && is_dense(addend))
-        chain.kind = plus_row;
-    else
-        return {};
-    return chain;
+LinearChain with_additions(std::span<const Operation> ahead) {
+    const Operand* first = next_addend(ahead, 1);
+    if (!first) return {};
+    if (lies_alike(first->view, ahead[1].output.view))
+        return {.length = 2, .kind = plus_like, .others = {first}};
+    const bool of_rows = first == &ahead[1].inputs[1] && is_dense(first->view) &&
+                         first->view.axes == row_axes(ahead[0]);
+    if (!of_rows) return {};
+    const Operand* second = next_addend(ahead, 2);
+    if (second && lies_alike(second->view, ahead[2].output.view))
+        return {.length = 3, .kind = plus_both, .others = {first, second}};
+    return {.length = 2, .kind = plus_row, .others = {first}};
 }
 
 LinearChain with_unit(std::span<const Operation> ahead) {
@@ -45,14 +50,14 @@ LinearChain with_unit(std::span<const Operation> ahead) {
     return {.length = 3,
             .kind = gated + gated_unit(ahead[2].node->attributes.word("activation")),
             .product = gate,
-            .second = 1 - gate,
-            .operand = 1};
+            .matrices = 2,
+            .others = {&ahead[1 - gate].inputs[1]}};
 }
 
 }  // namespace
 
 LinearChain linear_chain(std::span<const Operation> ahead) {
-    const LinearChain chain = with_addition(ahead);
+    const LinearChain chain = with_additions(ahead);
     return chain.length > 1 ? chain : with_unit(ahead);
 }
 

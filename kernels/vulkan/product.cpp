@@ -78,10 +78,8 @@ Product product_of(const Launch& launch, const Site& site, const graph::View& x)
     const graph::View &w = operation.inputs[1].view, &y = result.view;
     const graph::Shape weight_axes = row_axes(w);
     const OuterAxes outer = outer_axes(x, w);
-    Product product{.dtype = w.dtype,
-                    .live = live(x),
-                    .kind = chain.kind,
-                    .matrices = chain.length == 3 ? 2u : 1u};
+    Product product{
+        .dtype = w.dtype, .live = live(x), .kind = chain.kind, .matrices = chain.matrices};
     product.shares_axes = outer.shared;
     product.parameters = {
         .count = site.count(x),
@@ -97,9 +95,11 @@ Product product_of(const Launch& launch, const Site& site, const graph::View& x)
             runs_of(weight_axes,
                     {w.extents.begin(), w.extents.begin() + int64_t(weight_axes.size())}, x, y),
         .token_rows = runs_of(outer.axes, outer.extents, x, y)};
-    if (chain.length > 1)
-        product.parameters.other =
-            site.address(launch.operations[chain.second].inputs[chain.operand]);
+    if (chain.others[0]) product.parameters.other = site.address(*chain.others[0]);
+    if (chain.others[1]) {
+        const Address both[] = {product.parameters.other, site.address(*chain.others[1])};
+        product.parameters.other = site.keep(std::as_bytes(std::span(both)));
+    }
     product.most_tokens = outer.most_tokens();
     product.aligned = product.parameters.x % 16 == 0 && product.parameters.columns % 8 == 0;
     for (const Runs& runs : {product.parameters.weight_rows, product.parameters.token_rows})

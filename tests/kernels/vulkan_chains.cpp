@@ -49,12 +49,15 @@ TEST_F(VulkanChains, AddendsThatLieAsResults) {
 
 TEST_F(VulkanChains, AddendsOfRows) {
     Tensor y = add(add(product("a"), bias), add(product("b", DType::Q8_0), bias));
-    expect_chains(model, add(y, add(batched("c"), bias)), {2, 2, 2});
+    expect_chains(model, add(y, add(batched("c"), bias)), {2, 3, 3});
 }
 
-// A product takes the first of two.
+// A product takes two, if the first is of its rows.
 TEST_F(VulkanChains, TwoAdditions) {
-    expect_chains(model, add(add(product("a"), bias), other), {2});
+    Tensor y = add(other, add(product("a"), bias));
+    y = add(y, add(add(product("b", DType::Q4_0), bias), other));
+    y = add(y, add(add(product("c"), other), bias));
+    expect_chains(model, add(y, add(add(batched("e"), bias), other)), {3, 3, 2, 3});
 }
 
 // The gate may be the first product or the second.
@@ -116,7 +119,7 @@ TEST_F(VulkanChains, ProductsOfManyAxes) {
     Tensor y = add(every("a"), model.activation("like", {heads, n}));
     y = add(y, add(every("b"), model.weight("row", DType::F32, {n}, {})));
     Tensor gate = every("gate"), up = every("up");
-    expect_chains(model, add(y, glu(gate, up, "gelu")), {2, 2, 3});
+    expect_chains(model, add(y, glu(gate, up, "gelu")), {2, 3, 3});
 }
 
 // Memory that the first chain is done with is not given to the second, which would have to wait.

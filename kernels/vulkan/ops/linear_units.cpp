@@ -20,7 +20,7 @@ const Form* form(const Operation& operation, size_t input) {
 }
 
 int64_t scratch_bytes(std::span<const Operation> claimed) {
-    return matrix_units_bytes(claimed[0], claimed.size() == 3 ? 2 : 1);
+    return matrix_units_bytes(claimed[0], linear_chain(claimed).matrices);
 }
 
 std::vector<Dispatch> bind(const Launch& launch, const Site& site) {
