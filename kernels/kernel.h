@@ -79,7 +79,7 @@ struct Launch {
     const Kernel* kernel = nullptr;
     std::vector<Operation> operations;  // inputs in the forms that the kernel asked for
     // The last result in the form that the kernel gives, where somebody reads it so. If everybody
-    // does, the plain result is Nowhere.
+    // does, and nobody beyond the segment reads it, the plain result is Nowhere.
     Operand given;
     int64_t scratch_offset = 0;  // in the arena
     int64_t scratch_bytes = 0;

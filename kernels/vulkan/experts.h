@@ -28,7 +28,7 @@ struct ExpertSizes {
 // addition.
 struct ExpertsChain {
     size_t length = 1;                // operations, moe_ffn included
-    const Operand* biases = nullptr;  // [choices embd]
+    const Operand* biases = nullptr;  // [experts embd]
     const Operand* addend = nullptr;  // which lies as the result
 };
 ExpertsChain experts_chain(std::span<const Operation> ahead);
@@ -37,7 +37,7 @@ ExpertsChain experts_chain(std::span<const Operation> ahead);
 struct ExpertsResult {
     Address biases = 0, addend = 0;
     Address y = 0;
-    uint32_t weights_stride = 0, y_stride = 0;
+    uint32_t y_stride = 0, unused = 0;
 };
 ExpertsResult experts_result(const Launch& launch, const Site& site);
 

@@ -43,7 +43,6 @@ ExpertsResult experts_result(const Launch& launch, const Site& site) {
     return {.biases = chain.biases ? site.address(*chain.biases) : 0,
             .addend = chain.addend ? site.address(*chain.addend) : 0,
             .y = site.address(y),
-            .weights_stride = uint32_t(launch.operations[0].inputs[moe_weights].view.strides[0]),
             .y_stride = uint32_t(y.view.strides[0])};
 }
 

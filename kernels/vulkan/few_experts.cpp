@@ -20,7 +20,7 @@ struct HiddenParameters {
 
 struct DownParameters {
     Address count, ids, weights, scale, down, hidden, codebook;
-    uint32_t ids_stride, used, first_expert, experts, rows, columns, row_bytes;
+    uint32_t ids_stride, weights_stride, used, first_expert, experts, rows, columns, row_bytes;
     ExpertsResult result;
 };
 
@@ -84,6 +84,7 @@ Dispatch down_sums(const Launch& launch, const Site& site, Address hidden, bool 
                                     .hidden = hidden,
                                     .codebook = site.codebook(down.dtype),
                                     .ids_stride = uint32_t(inputs[moe_ids].view.strides[0]),
+                                    .weights_stride = uint32_t(inputs[moe_weights].view.strides[0]),
                                     .used = uint32_t(sizes.used),
                                     .first_expert = uint32_t(down.begins[0]),
                                     .experts = uint32_t(sizes.experts),

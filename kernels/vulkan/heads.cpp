@@ -2,6 +2,7 @@
 
 #include "graph/rope.h"
 #include "kernels/vulkan/cache.h"
+#include "kernels/vulkan/chain.h"
 #include "kernels/vulkan/forms.h"
 #include "kernels/vulkan/runs.h"
 #include "kernels/vulkan/shaders.h"
@@ -27,21 +28,23 @@ bool is_of_heads(const Operation& operation) {
            (!operation.inputs[1] || operation.inputs[1].view.axes.size() == 1);
 }
 
-// The only operation that reads the result, by its number among `ahead`, if it reads all of it.
+// The only reader of an operation's result among those `ahead`; null where there is none.
 const Operation* reader_of(std::span<const Operation> ahead, size_t number) {
     const Operation& operation = ahead[number];
-    if (operation.outlives_segment || operation.readers.size() != 1) return nullptr;
+    if (operation.readers.size() != 1 || !read_only_by(operation, operation.readers[0]))
+        return nullptr;
     const size_t reader = number + size_t(operation.readers[0]);
     return reader < ahead.size() ? &ahead[reader] : nullptr;
 }
 
-// As which operand it reads the result; -1 where there are several or it reads a part.
+// As which operand it reads all of the result; -1 where there are several or it reads a part.
 int operand_of(const Operation& reader, const Operation& writer) {
     int found = -1;
     for (size_t i = 0; i < reader.inputs.size(); ++i) {
-        if (reader.node->inputs[i].value != writer.node->output.value) continue;
-        const graph::View &from = writer.output.view, &to = reader.inputs[i].view;
-        if (found >= 0 || from.axes != to.axes || from.extents != to.extents) return -1;
+        if (!reads(reader, i, writer)) continue;
+        const bool whole =
+            reads_all(reader, i, writer) && reader.inputs[i].view.axes == writer.output.view.axes;
+        if (found >= 0 || !whole) return -1;
         found = int(i);
     }
     return found;

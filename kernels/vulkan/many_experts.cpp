@@ -27,7 +27,7 @@ struct TileParameters {
 
 struct SumParameters {
     Address count, ids, weights, scale, products;
-    uint32_t ids_stride, used, first_expert, experts, rows;
+    uint32_t ids_stride, weights_stride, used, first_expert, experts, rows;
     ExpertsResult result;
 };
 
@@ -159,17 +159,19 @@ struct ManyExperts {
     }
 
     Dispatch sum() const {
-        const SumParameters parameters{.count = site.count(input(moe_x).view),
-                                       .ids = site.address(input(moe_ids)),
-                                       .weights = site.address(input(moe_weights)),
-                                       .scale = site.address(input(moe_down_scale)),
-                                       .products = at(room.ups),
-                                       .ids_stride = ids_stride(),
-                                       .used = uint32_t(sizes.used),
-                                       .first_expert = first_expert(),
-                                       .experts = uint32_t(sizes.experts),
-                                       .rows = uint32_t(sizes.embd),
-                                       .result = experts_result(launch, site)};
+        const SumParameters parameters{
+            .count = site.count(input(moe_x).view),
+            .ids = site.address(input(moe_ids)),
+            .weights = site.address(input(moe_weights)),
+            .scale = site.address(input(moe_down_scale)),
+            .products = at(room.ups),
+            .ids_stride = ids_stride(),
+            .weights_stride = uint32_t(input(moe_weights).view.strides[0]),
+            .used = uint32_t(sizes.used),
+            .first_expert = first_expert(),
+            .experts = uint32_t(sizes.experts),
+            .rows = uint32_t(sizes.embd),
+            .result = experts_result(launch, site)};
         return {.shader = "experts_sum",
                 .constants = {elements_at_once},
                 .parameters = Parameters(parameters),

@@ -2,5 +2,5 @@
 struct ExpertsResult {
     uint64_t biases, addend;  // either may be left out
     uint64_t y;
-    uint weights_stride, y_stride;
+    uint y_stride, unused;
 };

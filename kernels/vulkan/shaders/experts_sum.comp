@@ -7,7 +7,7 @@
 layout(push_constant) uniform Parameters {
     uint64_t count, ids, weights, scale;
     uint64_t products;  // [choices rows]
-    uint ids_stride, used, first_expert, experts, rows;
+    uint ids_stride, weights_stride, used, first_expert, experts, rows;
     ExpertsResult result;
 };
 
@@ -21,6 +21,7 @@ void main() {
         uint choice = token * used + i, id = id_of(choice);
         if (held(id) >= experts) continue;
         float weight = weight_of(token, i);
+        sum += weight * bias_of(id, row);
         if (scale != 0) weight *= Floats(scale).at[id];
         sum += weight * Floats(products).at[choice * rows + row];
     }

@@ -1,15 +1,16 @@
-// The ends of weighted sums of a token's choices. The shader's parameters have `result`.
+// Weighted sums of a token's choices, and what follows them. The shader's parameters have `result`.
 #include "experts.glsl"
 
 float weight_of(uint token, uint i) {
-    return Floats(weights).at[token * result.weights_stride + i];
+    return Floats(weights).at[token * weights_stride + i];
+}
+
+// Of the expert `id`, for a row of the result.
+float bias_of(uint id, uint row) {
+    return result.biases != 0 ? Floats(result.biases).at[id * rows + row] : 0;
 }
 
 void put_sum(uint token, uint row, float sum) {
-    if (result.biases != 0)
-        for (uint i = 0; i < used; ++i)
-            sum += weight_of(token, i) *
-                   Floats(result.biases).at[id_of(token * used + i) * rows + row];
     uint at = token * result.y_stride + row;
     if (result.addend != 0) sum += Floats(result.addend).at[at];
     Floats(result.y).at[at] = sum;

@@ -23,13 +23,16 @@ void put_in_blocks(uint64_t y, uint element, vec4 values, bool within) {
     ivec4 codes = ivec4(roundEven(values * inverse));
     sums[self] = codes.x + codes.y + codes.z + codes.w;
     barrier();
-    if (!within) return;
-    uvec4 bytes = uvec4(codes) & 255u;
-    Words(codes_of(y, element)).at[element % 128 / 4] =
-        bytes.x | bytes.y << 8 | bytes.z << 16 | bytes.w << 24;
-    if (self != begin) return;
-    int low = sums[self] + sums[self + 1] + sums[self + 2] + sums[self + 3];
-    int high = sums[self + 4] + sums[self + 5] + sums[self + 6] + sums[self + 7];
-    Pairs(heads_of(y, element)).at[element % 128 / 32] =
-        uvec2(floatBitsToUint(most / 127), (uint(low) & 0xffffu) | uint(high) << 16);
+    // Callers may go on to the next barrier: nobody leaves early.
+    if (within) {
+        uvec4 bytes = uvec4(codes) & 255u;
+        Words(codes_of(y, element)).at[element % 128 / 4] =
+            bytes.x | bytes.y << 8 | bytes.z << 16 | bytes.w << 24;
+    }
+    if (within && self == begin) {
+        int low = sums[self] + sums[self + 1] + sums[self + 2] + sums[self + 3];
+        int high = sums[self + 4] + sums[self + 5] + sums[self + 6] + sums[self + 7];
+        Pairs(heads_of(y, element)).at[element % 128 / 32] =
+            uvec2(floatBitsToUint(most / 127), (uint(low) & 0xffffu) | uint(high) << 16);
+    }
 }

@@ -13,7 +13,7 @@ layout(constant_id = 2) const bool aligned = false;  // four numbers of `hidden`
 layout(push_constant) uniform Parameters {
     uint64_t count, ids, weights, scale;
     uint64_t down, hidden, codebook;
-    uint ids_stride, used, first_expert, experts, rows, columns, row_bytes;
+    uint ids_stride, weights_stride, used, first_expert, experts, rows, columns, row_bytes;
     ExpertsResult result;
 };
 
@@ -31,6 +31,9 @@ void main() {
         uint choice = token * used + i, id = id_of(choice);
         if (held(id) >= experts) continue;
         float weight = weight_of(token, i);
+        if (subgroupElect())
+            for (uint r = 0; r < rows_at_once; ++r)
+                sums[r] += weight * bias_of(id, min(first_row + r, rows - 1));
         if (scale != 0) weight *= Floats(scale).at[id];
         uint64_t row = hidden + uint64_t(choice * columns) * 4;
         uint64_t matrix = down + uint64_t(held(id)) * rows * row_bytes;
