@@ -133,8 +133,13 @@ std::vector<Model> models(const Arguments& arguments) {
     std::vector<Model> all;
     for (const char* name : {"model", "synthetic"})
         for (const std::string& mention : arguments.texts(name))
-            for (std::string& model : split(mention))
+            for (std::string& model : split(mention)) {
+                if (model.empty())
+                    throw Error("--" + std::string(name) +
+                                " takes names separated by commas, none of them empty, not \"" +
+                                mention + "\"");
                 all.push_back({std::move(model), name == std::string_view("synthetic")});
+            }
     if (all.empty())
         throw Error(
             "no model given: name a GGUF file with -m, or a preset and a type with --synthetic "

@@ -114,6 +114,12 @@ TEST(Cases, no_layers_on_a_gpu_is_the_cpu) {
 TEST(Cases, errors_name_the_option) {
     EXPECT_NE(error_of([] { cases_of({}); }).find("no model given: name a GGUF file with -m"),
               std::string::npos);
+    for (const char* models : {"", ",", "a,", "a,,b"})
+        EXPECT_EQ(error_of([&] {
+                      cases_of({"-m", models});
+                  }),
+                  "--model takes names separated by commas, none of them empty, not \"" +
+                      std::string(models) + "\"");
     EXPECT_NE(error_of([] {
                   cases_of({"-m", "a", "-pg", "5"});
               }).find("-pg takes two numbers"),
