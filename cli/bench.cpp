@@ -18,6 +18,7 @@
 #include "cli/bench/tables.h"
 #include "cli/driver.h"
 #include "cli/model_options.h"
+#include "cli/output_file.h"
 #include "cli/subcommands.h"
 #include "gguf/error.h"
 
@@ -229,25 +230,29 @@ void Bench::run(std::span<const Case> tests, Tables& tables) {
 
 void act(Bench& bench) {
     const Cases cases = read_cases(bench.arguments);
-    const std::string plot = bench.arguments.text("plot");
-    std::ofstream picture(plot);  // now, because measuring takes a while
-    if (!plot.empty() && !picture) throw Error("cannot write " + plot);
+    std::optional<OutputFile> picture;  // now, because measuring takes a while
+    if (bench.arguments.has("plot")) picture.emplace(bench.arguments.text("plot"), "the picture");
     const std::string format = bench.arguments.text("output", "md");
     Tables tables(format, bench.arguments.text("output-err", "none"), TANDEM_VERSION,
                   cases.columns);
     bench.row.build = TANDEM_VERSION;
     bench.row.cpu = processor();
+    const auto finish = [&] {
+        tables.finish();
+        if (picture && !bench.rows.empty()) {
+            picture->write(to_svg(make_charts(bench.rows)));
+            picture->finish();
+        }
+        (format == "md" ? std::cout : std::cerr) << bench.profiles;
+    };
     try {
         bench.run(cases.list, tables);
-    } catch (const Error&) {
+    } catch (...) {
         bench.status.clear();
-        if (tables.begun()) tables.finish();  // what there is can be read
+        if (tables.begun()) finish();  // what there is can be read and seen
         throw;
     }
-    tables.finish();
-    if (!plot.empty() && !(picture << to_svg(make_charts(bench.rows)) << std::flush))
-        throw Error("cannot write " + plot);
-    (format == "md" ? std::cout : std::cerr) << bench.profiles;
+    finish();
 }
 
 int run(const Arguments& arguments) {

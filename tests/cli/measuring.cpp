@@ -122,7 +122,33 @@ TEST_F(Measuring, bench_draws_what_it_measures) {
     EXPECT_EQ(lines(result.out).size(), 7u) << result.out;  // three of generation, none of prompts
     EXPECT_NE(read_file(picture).find(", tg2</text>"), std::string::npos);
     const Result nowhere = bench({"-n", "2", "--plot", "/no/where.svg"});
-    EXPECT_EQ(nowhere.error, "error: cannot write /no/where.svg\n");
+    EXPECT_EQ(nowhere.error,
+              "error: cannot write the picture to /no/where.svg: No such file or directory\n");
+}
+
+TEST_F(Measuring, bench_leaves_a_picture_alone_until_there_is_another) {
+    const std::filesystem::path picture = write_file("precious.svg", "precious"),
+                                fresh = tiny_model().parent_path() / "fresh.svg";
+    for (const std::filesystem::path& path : {picture, fresh})
+        EXPECT_EQ(tandem({"bench", "-m", "/no/model.gguf", "--plot", path.string()}).code, 1);
+    EXPECT_EQ(read_file(picture), "precious");
+    EXPECT_FALSE(std::filesystem::exists(fresh));
+    const std::string model = write_file("self.gguf", read_file(tiny_model())).string();
+    EXPECT_EQ(tandem({"bench", "-m", model, "--plot", model}).error,
+              "error: cannot write the picture to " + model + ": it is a model\n");
+    EXPECT_EQ(read_file(model), read_file(tiny_model()));
+}
+
+TEST_F(Measuring, bench_shows_what_it_measured_where_it_ends_early) {
+    const std::string core = "cpu:" + std::to_string(kernels::usable_cores().front());
+    const std::filesystem::path picture = write_file("early.svg", "precious");
+    const Result result =
+        tandem({"bench", "-m", tiny_model().string() + ",/no/model.gguf", "-dev", core, "-r", "1",
+                "-p", "4", "-n", "0", "-d", "0,4", "--profile", "--plot", picture.string()});
+    EXPECT_EQ(result.code, 1);
+    EXPECT_NE(result.out.find(" pp4 @ d4 |"), std::string::npos) << result.out;
+    EXPECT_NE(result.out.find("prompt of 4 at 4 on " + core), std::string::npos) << result.out;
+    EXPECT_NE(read_file(picture).find(", pp4</text>"), std::string::npos);
 }
 
 TEST_F(Measuring, bench_runs_every_mode) {

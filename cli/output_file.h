@@ -1,0 +1,32 @@
+// A file for what long work finds out: that it can be written is known before the work begins, and
+// what it held until then stays until there is something to take its place.
+#pragma once
+
+#include <fstream>
+#include <string>
+#include <string_view>
+
+namespace tandem::cli {
+
+class OutputFile {
+  public:
+    // Throws Error, which says that `what` ("the logits") cannot be written to it, and why. A model
+    // is never written over: it may be the one that is read.
+    OutputFile(std::string path, std::string what);
+    ~OutputFile();  // a new file that nothing was written to goes again
+    OutputFile(const OutputFile&) = delete;
+    OutputFile& operator=(const OutputFile&) = delete;
+
+    void write(std::string_view bytes);
+    void finish();  // all of it has arrived, or Error says why not
+
+  private:
+    [[noreturn]] void fail(const std::string& why) const;
+    void require_good() const;
+
+    const std::string path_, what_;
+    bool is_new_ = false, written_ = false;
+    std::ofstream out_;
+};
+
+}  // namespace tandem::cli
