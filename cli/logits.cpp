@@ -1,8 +1,5 @@
 // `tandem logits`: the numbers behind the text, for comparing engines and mappings.
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
-#include <fstream>
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -10,6 +7,7 @@
 #include "cli/accounts.h"
 #include "cli/driver.h"
 #include "cli/model_options.h"
+#include "cli/output_file.h"
 #include "cli/subcommands.h"
 #include "gguf/error.h"
 
@@ -37,28 +35,10 @@ std::vector<int32_t> to_tokens(std::string text) {
     return tokens;
 }
 
-class LogitsFile {
-  public:
-    explicit LogitsFile(std::string path) : path_(std::move(path)), out_(path_, std::ios::binary) {
-        require_good();
-    }
-    void write(std::span<const float> logits) {
-        std::span<const std::byte> bytes = std::as_bytes(logits);
-        out_.write(reinterpret_cast<const char*>(bytes.data()), std::streamsize(bytes.size()));
-        require_good();
-    }
-    void finish() {
-        out_.flush();
-        require_good();
-    }
-
-  private:
-    void require_good() const {
-        if (!out_) throw Error("cannot write the logits to " + path_ + ": " + std::strerror(errno));
-    }
-    std::string path_;
-    std::ofstream out_;
-};
+void write(OutputFile& out, std::span<const float> logits) {
+    std::span<const std::byte> bytes = std::as_bytes(logits);
+    out.write({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+}
 
 struct Run {
     Interrupts interrupts;
@@ -67,11 +47,11 @@ struct Run {
     std::vector<int32_t> greedy;
 };
 
-void evaluate(Run& run, std::span<const int32_t> tokens, int64_t steps, LogitsFile& out) {
+void evaluate(Run& run, std::span<const int32_t> tokens, int64_t steps, OutputFile& out) {
     model::Session session = run.driver->session();
     std::vector<float> last;  // row
     auto take = [&](int64_t, std::span<const float> rows) {
-        out.write(rows);
+        write(out, rows);
         last.assign(rows.end() - run.driver->executor().vocab(), rows.end());
     };
     {
@@ -81,7 +61,7 @@ void evaluate(Run& run, std::span<const int32_t> tokens, int64_t steps, LogitsFi
     }
     Entry entry(run.accounts.generation, run.driver->executor());
     for (int64_t step = 0; step < steps; ++step) {
-        if (step == 0) out.write(last);
+        if (step == 0) write(out, last);
         int32_t best = int32_t(std::max_element(last.begin(), last.end()) - last.begin());
         run.greedy.push_back(best);
         ++run.accounts.generated;
@@ -98,13 +78,13 @@ void act(Run& run, const Arguments& arguments) {
     std::vector<int32_t> tokens = to_tokens(arguments.text("tokens"));
     const int64_t steps = arguments.integer("greedy", 0, 0);
     if (!arguments.has("output")) throw Error("no file given for the logits: name one with -o");
+    OutputFile out(arguments.text("output"), "the logits");
     const int64_t needed = int64_t(tokens.size()) + steps;
     std::vector<std::string> notes;
     const int64_t context =
         arguments.has("ctx-size") ? context_size(arguments, file, notes) : needed;
     run.driver = std::make_unique<Driver>(file, engine_options(arguments, context), run.interrupts);
     for (const std::string& note : notes) std::cerr << "note: " << note << "\n";
-    LogitsFile out(arguments.text("output"));
     evaluate(run, tokens, steps, out);
     out.finish();
     std::cout << nlohmann::json{{"greedy", run.greedy}}.dump() << "\n" << std::flush;

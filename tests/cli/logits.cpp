@@ -93,6 +93,30 @@ TEST(logits, those_of_the_golden_files) {
     EXPECT_LT(nmse(found.values, expected), 1e-9);
 }
 
+TEST(logits, leave_a_file_alone_until_there_are_others) {
+    const std::string precious = write_file("precious.f32", "precious").string();
+    const std::string fresh = (tiny_model().parent_path() / "fresh.f32").string();
+    for (const std::string& path : {precious, fresh})
+        EXPECT_EQ(tandem({"logits", "-m", tiny_model().string(), "-dev", "reference", "--tokens",
+                          "5000", "-o", path})
+                      .error.substr(0, 32),
+                  "error: token 5000 does not exist");
+    EXPECT_EQ(read_file(precious), "precious");
+    EXPECT_FALSE(std::filesystem::exists(fresh));
+}
+
+TEST(logits, never_take_the_place_of_a_model) {
+    const std::filesystem::path model = write_file("self.gguf", read_file(tiny_model())),
+                                link = model.parent_path() / "link.f32";
+    std::filesystem::remove(link);
+    std::filesystem::create_symlink(model, link);
+    for (const std::filesystem::path& path : {model, link})
+        EXPECT_EQ(
+            tandem({"logits", "-m", model.string(), "--tokens", "1", "-o", path.string()}).error,
+            "error: cannot write the logits to " + path.string() + ": it is a model\n");
+    EXPECT_EQ(read_file(model), read_file(tiny_model()));
+}
+
 TEST(logits, an_interrupt_ends_it) {
     std::string tokens = "1";
     for (int i = 0; i < 30000; ++i) tokens += ",260";
