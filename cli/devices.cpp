@@ -2,9 +2,11 @@
 #include <algorithm>
 #include <cstdio>
 #include <iostream>
+#include <optional>
 
 #include "cli/measure/cached.h"
 #include "cli/model_options.h"
+#include "cli/output_file.h"
 #include "cli/subcommands.h"
 #include "kernels/devices.h"
 
@@ -100,6 +102,8 @@ int run(const Arguments& arguments) {
                   << describe_nodes(threads) << describe({"reference"}, threads);
         return 0;
     }
+    std::optional<OutputFile> out;  // now, because measuring takes a while
+    if (write) out.emplace(arguments.text("output"), "the device table");
     const MeasuredDevices wanted{
         .names = chosen_devices(arguments), .threads = threads, .folder = cache_folder()};
     const std::string text = describe(wanted.names, threads);
@@ -114,7 +118,10 @@ int run(const Arguments& arguments) {
                   << in_units(limits.multiply_adds_per_second) << " multiply-adds/s, "
                   << in_units(limits.float_multiply_adds_per_second) << " of floats, in all\n";
     }
-    if (write) write_device_table(arguments.text("output"), table);
+    if (out) {
+        out->write(to_text(table));
+        out->finish();
+    }
     return 0;
 }
 

@@ -1,6 +1,8 @@
 #include "parallel/device_table.h"
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
@@ -69,7 +71,8 @@ DeviceTable read(const json& root) {
 
 DeviceTable read_device_table(const std::filesystem::path& path) {
     std::ifstream in(path);
-    if (!in) throw Error("cannot read the device table " + path.string());
+    if (!in)
+        throw Error("cannot read the device table " + path.string() + ": " + std::strerror(errno));
     try {
         return read(json::parse(in));
     } catch (const std::exception& error) {
@@ -77,7 +80,7 @@ DeviceTable read_device_table(const std::filesystem::path& path) {
     }
 }
 
-void write_device_table(const std::filesystem::path& path, const DeviceTable& table) {
+std::string to_text(const DeviceTable& table) {
     json root;
     for (const DeviceRow& row : table.devices)
         root["devices"].push_back({{"name", row.name},
@@ -91,9 +94,14 @@ void write_device_table(const std::filesystem::path& path, const DeviceTable& ta
             root["links"].push_back({{"between", {table.devices[a].name, table.devices[b].name}},
                                      {"seconds", table.links[a][b].seconds},
                                      {"bytes_per_second", table.links[a][b].bytes_per_second}});
+    return root.dump(2) + "\n";
+}
+
+void write_device_table(const std::filesystem::path& path, const DeviceTable& table) {
     std::ofstream out(path);
-    out << root.dump(2) << "\n";
-    if (!out.flush()) throw Error("cannot write the device table " + path.string());
+    out << to_text(table);
+    if (!out.flush())
+        throw Error("cannot write the device table " + path.string() + ": " + std::strerror(errno));
 }
 
 }  // namespace tandem::parallel

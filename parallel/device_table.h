@@ -38,6 +38,7 @@ struct DeviceTable {
 //        "links": [{"between": ["a", "b"], "seconds", "bytes_per_second"}, ...]}
 // "link" is what pairs have that "links" does not name. Throws Error naming the file and the entry.
 DeviceTable read_device_table(const std::filesystem::path& path);
+std::string to_text(const DeviceTable& table);
 void write_device_table(const std::filesystem::path& path, const DeviceTable& table);
 
 }  // namespace tandem::parallel

@@ -138,7 +138,9 @@ TEST(errors, devices_and_ratios) {
                  "split mode \"row\" does not exist; choose one of none, layer, tensor, graph");
     expect_error(with({"-sm", "none", "-mg", "2"}), "-mg 2: there are 2 devices, counted from 0");
     expect_error(with({"--device-table", "/no/table.json"}),
-                 "cannot read the device table /no/table.json");
+                 "cannot read the device table /no/table.json: No such file or directory");
+    expect_error({"devices", "-dev", "reference", "-o", "/no/table.json"},
+                 "cannot write the device table to /no/table.json: No such file or directory");
     result = tandem(with({"--device-table", "/"}));
     EXPECT_TRUE(result.error.starts_with("error: device table /: ")) << result.error;
     EXPECT_TRUE(result.error.ends_with(": Is a directory\n")) << result.error;
