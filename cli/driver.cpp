@@ -35,6 +35,7 @@ model::Session Driver::session() {
              [this](graph::StepInputs inputs) { return executor_->submit(std::move(inputs)); },
          .wait = [this](uint64_t ticket,
                         const model::Rows& rows) { executor_->wait(ticket, rows); },
+         .done = [this](int64_t tokens) { evaluated_ += tokens; },
          .most_tokens = executor_->most_tokens(),
          .context = context_,
          .vocab = executor_->vocab()});

@@ -1,6 +1,8 @@
 // A loaded model that the user can interrupt.
 #pragma once
 
+#include <atomic>
+
 #include "cli/engine.h"
 #include "cli/interrupts.h"
 #include "gguf/file.h"
@@ -17,7 +19,8 @@ class Driver {
     Driver(const Driver&) = delete;
     Driver& operator=(const Driver&) = delete;
 
-    model::Session session();  // an empty one; the driver outlives it
+    model::Session session();                         // an empty one; the driver outlives it
+    int64_t evaluated() const { return evaluated_; }  // tokens, of all sessions; any thread may ask
     parallel::Executor& executor() { return *executor_; }
     const parallel::Executor& executor() const { return *executor_; }
     const Blueprint& blueprint() const { return engine_.blueprint(); }
@@ -27,6 +30,7 @@ class Driver {
     Engine engine_;
     parallel::Executor* executor_;
     const int64_t context_;
+    std::atomic<int64_t> evaluated_ = 0;
 };
 
 }  // namespace tandem::cli

@@ -6,6 +6,7 @@
 
 #include "cli/accounts.h"
 #include "cli/driver.h"
+#include "cli/evaluate_prompt.h"
 #include "cli/model_options.h"
 #include "cli/output_file.h"
 #include "cli/subcommands.h"
@@ -54,11 +55,8 @@ void evaluate(Run& run, std::span<const int32_t> tokens, int64_t steps, OutputFi
         write(out, rows);
         last.assign(rows.end() - run.driver->executor().vocab(), rows.end());
     };
-    {
-        Entry entry(run.accounts.prompt, run.driver->executor());
-        session.evaluate(tokens, take);
-        run.accounts.prompt.tokens = int64_t(tokens.size());
-    }
+    evaluate_prompt(*run.driver, int64_t(tokens.size()), run.accounts.prompt,
+                    [&] { session.evaluate(tokens, take); });
     Entry entry(run.accounts.generation, run.driver->executor());
     for (int64_t step = 0; step < steps; ++step) {
         if (step == 0) write(out, last);

@@ -6,6 +6,7 @@
 
 #include "cli/accounts.h"
 #include "cli/driver.h"
+#include "cli/evaluate_prompt.h"
 #include "cli/model_options.h"
 #include "cli/prompt.h"
 #include "cli/sampling_options.h"
@@ -87,9 +88,9 @@ struct Run {
     Output output;
     bool full = false;  // the context is
 
-    // `limit`: tokens; below 0 none.
+    // `echo` stands in front of the text, once the prompt is read. `limit`: tokens; below 0 none.
     void generate(const model::Tokenizer& tokenizer, model::Sampler& sampler,
-                  std::span<const int32_t> prompt, int64_t limit);
+                  std::span<const int32_t> prompt, std::string_view echo, int64_t limit);
 };
 
 std::vector<int32_t> encode(const model::Tokenizer& tokenizer, const std::string& text,
@@ -110,18 +111,13 @@ void list_tokens(const model::Tokenizer& tokenizer, std::span<const int32_t> tok
 }
 
 void Run::generate(const model::Tokenizer& tokenizer, model::Sampler& sampler,
-                   std::span<const int32_t> prompt, int64_t limit) {
+                   std::span<const int32_t> prompt, std::string_view echo, int64_t limit) {
     const bool special = arguments.on("special");
     session.emplace(driver->session());
-    auto evaluate = [&](std::span<const int32_t> tokens, Account& account) {
-        session->evaluate(tokens);
-        account.tokens += int64_t(tokens.size());
-    };
-    {
-        Entry entry(accounts.prompt, driver->executor());
-        for (int32_t token : prompt) sampler.accept(token);
-        evaluate(prompt, accounts.prompt);
-    }
+    for (int32_t token : prompt) sampler.accept(token);
+    evaluate_prompt(*driver, int64_t(prompt.size()), accounts.prompt,
+                    [&] { session->evaluate(prompt); });
+    output.write(echo);
     Entry entry(accounts.generation, driver->executor());
     while (!interrupts.pending()) {
         int32_t token = sampler.sample(session->logits());
@@ -133,7 +129,8 @@ void Run::generate(const model::Tokenizer& tokenizer, model::Sampler& sampler,
             full = true;
             return;
         }
-        evaluate({&token, 1}, accounts.generation);
+        session->evaluate({&token, 1});
+        ++accounts.generation.tokens;
     }
 }
 
@@ -155,8 +152,8 @@ void act(Run& run) {
               << "\n";
     if (arguments.on("verbose-prompt")) list_tokens(tokenizer, prompt);
     if (limit == 0) return;
-    if (arguments.on("display-prompt", true)) run.output.write(text);
-    run.generate(tokenizer, sampler, prompt, limit);
+    if (!arguments.on("display-prompt", true)) text.clear();
+    run.generate(tokenizer, sampler, prompt, text, limit);
 }
 
 int run(const Arguments& arguments) {

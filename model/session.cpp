@@ -33,7 +33,7 @@ void Session::evaluate(std::span<const int32_t> tokens, Wanted wanted, const Row
 
     struct Submitted {
         uint64_t ticket;
-        int64_t first;  // index of the step's first token
+        int64_t first, count;  // tokens: the index of the step's first, and how many
     };
     std::vector<Submitted> steps;
     const auto most = size_t(stepper_.most_tokens);
@@ -47,14 +47,16 @@ void Session::evaluate(std::span<const int32_t> tokens, Wanted wanted, const Row
         } else if (first + chunk.size() == tokens.size()) {
             inputs.rows = {int32_t(chunk.size()) - 1};
         }
-        steps.push_back({stepper_.submit(std::move(inputs)), int64_t(first)});
+        steps.push_back(
+            {stepper_.submit(std::move(inputs)), int64_t(first), int64_t(chunk.size())});
         position_ += int64_t(chunk.size());
     }
-    if (wanted == Wanted::Last) steps.erase(steps.begin(), steps.end() - 1);
-    for (const Submitted& step : steps)
+    for (const Submitted& step : steps) {
         stepper_.wait(step.ticket, [&](int64_t first, std::span<const float> logits) {
             rows(step.first + first, logits);
         });
+        if (stepper_.done) stepper_.done(step.count);
+    }
 }
 
 }  // namespace tandem::model

@@ -16,12 +16,13 @@ namespace tandem::model {
 using Rows = std::function<void(int64_t first, std::span<const float> logits)>;
 
 // The engine: step(inputs) gives logits, in two halves. Steps are waited for in the order in which
-// they were submitted; those that are left out are done without.
+// they were submitted.
 struct Stepper {
     std::function<uint64_t(graph::StepInputs)> submit;
     std::function<void(uint64_t ticket, const Rows& rows)> wait;
-    int64_t most_tokens = 0;  // of a step
-    int64_t context = 0;      // tokens that a sequence may have
+    std::function<void(int64_t tokens)> done = {};  // hears of every step that has ended
+    int64_t most_tokens = 0;                        // of a step
+    int64_t context = 0;                            // tokens that a sequence may have
     int64_t vocab = 0;
 };
 

@@ -14,6 +14,8 @@ TEST(progress, fits_into_the_terminal) {
     EXPECT_EQ(line(65), "loading model.gguf 50 % of 1 GiB");
     EXPECT_EQ(line(33), line(65));
     EXPECT_EQ(line(32), "50 % of 1 GiB");
+    EXPECT_EQ(cli::progress_line("reading the prompt", 512, 2048, 80, cli::Unit::Tokens),
+              "reading the prompt [#######                       ] 25 % of 2048 tokens");
 }
 
 }  // namespace tandem::test

@@ -16,7 +16,7 @@ using Tokens = std::vector<int32_t>;
 // Its logits are those of a model that says the token's own id, then its position.
 struct Recorder {
     std::vector<graph::StepInputs> steps;
-    std::string calls;  // "s" submitted, "w" waited for
+    std::string calls;  // "s" submitted, "w" waited for, "3" done with 3 tokens
     std::vector<float> logits;
 
     Stepper stepper(int64_t most_tokens, int64_t context) {
@@ -36,6 +36,7 @@ struct Recorder {
                             rows(int64_t(i), logits);
                         }
                     },
+                .done = [this](int64_t tokens) { calls += std::to_string(tokens); },
                 .most_tokens = most_tokens,
                 .context = context,
                 .vocab = 100};
@@ -55,11 +56,11 @@ std::string fault(Session& session, const Tokens& tokens) {
 
 }  // namespace
 
-TEST(session, gives_a_prompt_in_steps_before_it_waits_for_the_last) {
+TEST(session, gives_a_prompt_in_steps_before_it_waits_for_them) {
     Recorder recorder;
     Session session(recorder.stepper(3, 20));
     EXPECT_EQ(values(session.evaluate(Tokens{1, 2, 3, 4, 5, 6, 7})), (Tokens{7, 6}));
-    EXPECT_EQ(recorder.calls, "sssw");
+    EXPECT_EQ(recorder.calls, "sssw3w3w1");
     EXPECT_EQ(session.position(), 7);
     EXPECT_EQ(session.left(), 13);
     ASSERT_EQ(recorder.steps.size(), 3u);
@@ -75,7 +76,7 @@ TEST(session, goes_on_behind_what_it_has) {
     Session session(recorder.stepper(8, 20));
     session.evaluate(Tokens{1, 2, 3});
     EXPECT_EQ(values(session.evaluate(Tokens{9})), (Tokens{9, 3}));
-    EXPECT_EQ(recorder.calls, "swsw");
+    EXPECT_EQ(recorder.calls, "sw3sw1");
     EXPECT_EQ(session.position(), 4);
 }
 
@@ -88,7 +89,7 @@ TEST(session, gives_all_rows_where_they_are_wanted) {
         seen.push_back(int32_t(logits[0]));
     });
     EXPECT_EQ(seen, (Tokens{5, 6, 7, 8, 9}));
-    EXPECT_EQ(recorder.calls, "ssswww");
+    EXPECT_EQ(recorder.calls, "sssw2w2w1");
 }
 
 TEST(session, refuses_what_has_no_room_or_does_not_exist) {
