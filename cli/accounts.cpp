@@ -52,13 +52,11 @@ Entry::Entry(Account& account, const parallel::Executor& executor)
     : account_(account),
       executor_(executor),
       start_(std::chrono::steady_clock::now()),
-      times_(executor.times()) {}
+      exchange_time_(executor.exchange_time()) {}
 
 Entry::~Entry() {
-    parallel::Executor::Times now = executor_.times();
     account_.seconds += seconds_since(start_);
-    account_.times.exchange += now.exchange - times_.exchange;
-    account_.times.busy += now.busy - times_.busy;
+    account_.exchanging += double(executor_.exchange_time() - exchange_time_) * 1e-9;
 }
 
 uint32_t hash_of(std::span<const float> logits) {
@@ -77,9 +75,9 @@ std::string report(const Accounts& accounts, const Blueprint* blueprint) {
             ", " + number(1000 * per_token, "%.2f ms per token") + ", " +
             number(weight_bytes_per_token(*blueprint) / per_token / 1e9, "%.2f GB/s of weights");
     }
-    if (generation.times.busy > 0 && blueprint) {
+    if (generation.tokens > 0 && blueprint) {
         const int exchanges = exchanges_per_token(blueprint->placed);
-        const double share = double(generation.times.exchange) / double(generation.times.busy);
+        const double share = generation.exchanging / generation.seconds;
         text += exchanges == 0 ? "; no exchanges"
                                : "; exchanges: " + std::to_string(exchanges) + " per token, " +
                                      number(100 * share, "%.1f %% of the time");

@@ -15,7 +15,7 @@ namespace tandem::cli {
 struct Account {
     int64_t tokens = 0;
     double seconds = 0;
-    parallel::Executor::Times times;  // of device 0
+    double exchanging = 0;  // of these seconds, what exchanges between devices took
 };
 
 struct Accounts {
@@ -37,7 +37,7 @@ class Entry {
     Account& account_;
     const parallel::Executor& executor_;
     const std::chrono::steady_clock::time_point start_;
-    const parallel::Executor::Times times_;
+    const uint64_t exchange_time_;
 };
 
 // FNV-1a, 32 bits, over the bytes: tells whether a change of speed changed the numbers.
@@ -45,7 +45,8 @@ uint32_t hash_of(std::span<const float> logits);
 
 // "prompt: 5 tokens, 812.3 t/s; generated: 80 tokens, 264.1 t/s, 3.79 ms per token, 1.23 GB/s of
 // weights; exchanges: 12 per token, 3.1 % of the time; logits 1a2b3c4d". Without a blueprint no
-// model was loaded.
+// model was loaded. The time of exchanges is Executor::exchange_time: what a split costs beside the
+// work itself, in whatever way that is divided.
 std::string report(const Accounts& accounts, const Blueprint* blueprint);
 
 }  // namespace tandem::cli

@@ -3,6 +3,7 @@
 // device may be a step ahead of those that read from it.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <span>
@@ -41,8 +42,10 @@ class Communicator {
     // Returns when all that was sent in run `sequence` of `exchange` has been read.
     virtual void reuse(int exchange, uint32_t sequence) = 0;
     // The device's part of an exchange, once its launches before it are done: publishes what it
-    // sends, then waits for the others and fills what it receives.
-    virtual void run(int device, const Meeting& meeting, uint32_t sequence, Counts counts) = 0;
+    // sends, then waits for the others and fills what it receives. Returns how long the last of
+    // those that it receives from came behind it.
+    virtual std::chrono::nanoseconds run(int device, const Meeting& meeting, uint32_t sequence,
+                                         Counts counts) = 0;
     // The caller's side of the exchange that fetches the logits: fills [rows vocab].
     virtual void fetch(int exchange, uint32_t sequence, Counts counts, std::span<float> logits) = 0;
 

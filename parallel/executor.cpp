@@ -10,10 +10,13 @@ namespace tandem::parallel {
 
 namespace {
 
-uint64_t nanoseconds_since(std::chrono::steady_clock::time_point start) {
-    return uint64_t(std::chrono::duration_cast<std::chrono::nanoseconds>(
-                        std::chrono::steady_clock::now() - start)
-                        .count());
+// Of those who receive, one who sends too, if there is one: who has no part in the work before an
+// exchange may be late to hear of it. The host's is not an exchange between devices.
+int teller_of(const Exchange& exchange) {
+    if (exchange.to_host) return -1;
+    for (int device : exchange.receivers)
+        if (contains(exchange.sources, device)) return device;
+    return exchange.receivers.front();
 }
 
 }  // namespace
@@ -27,9 +30,12 @@ Executor::Executor(const Placed& placed, std::span<const std::unique_ptr<kernels
       timed_(timed) {
     const graph::Shape& result = placed.graph->result().shape();
     vocab_ = graph::elements({result.begin() + 1, result.end()});
+    tellers_.assign(placed.steps.size(), -1);
     for (size_t i = 0; i < placed.steps.size(); ++i)
-        if (auto* exchange = std::get_if<Exchange>(&placed.steps[i]))
+        if (auto* exchange = std::get_if<Exchange>(&placed.steps[i])) {
             if (exchange->to_host) fetch_ = int(i);
+            tellers_[i] = teller_of(*exchange);
+        }
     done_.assign(devices.size(), 0);
     for (size_t i = 0; i < devices.size(); ++i) {
         Seat& seat = seats_.emplace_back();
@@ -150,7 +156,6 @@ void Executor::work(int number) {
                 if (stopping_ || error_) return;
                 step = &steps_[size_t(next - first_)];
             }
-            auto start = std::chrono::steady_clock::now();
             const std::vector<int32_t>& rows = step->rows;
             graph::StepInputs& inputs = seat.device->inputs();
             inputs.ids = step->ids;
@@ -179,7 +184,6 @@ void Executor::work(int number) {
                 run(number, pick(seat.head, counts.rows), seat.head_runs++, counts);
             }
             seat.device->wait(seat.timeline);
-            if (number == 0) busy_time_ += nanoseconds_since(start);
             std::lock_guard lock(mutex_);
             done_[size_t(number)] = next + 1;
             changed_.notify_all();
@@ -206,11 +210,13 @@ void Executor::run(int number, Recorded& recorded, uint32_t sequence, Counts cou
         } else {
             seat.device->wait(seat.timeline);
             auto start = std::chrono::steady_clock::now();
-            communicator_->run(number, std::get<Meeting>(item), sequence, counts);
-            const uint64_t passed = nanoseconds_since(start);
-            if (number == 0) exchange_time_ += passed;
+            const auto& meeting = std::get<Meeting>(item);
+            const auto waited = communicator_->run(number, meeting, sequence, counts);
+            const std::chrono::nanoseconds passed = std::chrono::steady_clock::now() - start;
+            if (tellers_[size_t(meeting.exchange)] == number)
+                exchange_time_ += uint64_t((passed - waited).count());
             ++seat.exchanges;
-            seat.exchanging += int64_t(passed);
+            seat.exchanging += passed.count();
         }
     }
 }

@@ -49,11 +49,10 @@ class Executor {
     // Ends all steps soon: waits throw Error("interrupted"). Safe in a signal handler's thread.
     void cancel();
 
-    // Nanoseconds that device 0 spent in exchanges, and in all, since the start.
-    struct Times {
-        uint64_t exchange = 0, busy = 0;
-    };
-    Times times() const { return {exchange_time_.load(), busy_time_.load()}; }
+    // Nanoseconds that exchanges between devices took since the start: each from when the last
+    // device came that has a part of it, because to wait for one is not to exchange, until one that
+    // receives has all of it.
+    uint64_t exchange_time() const { return exchange_time_; }
 
     // What the time of one device went into: nanoseconds.
     struct DeviceTimes {
@@ -98,7 +97,8 @@ class Executor {
     const int64_t most_tokens_;
     const bool timed_;
     int64_t vocab_ = 0;
-    int fetch_ = -1;  // step of the placed list that brings the logits to the host
+    int fetch_ = -1;            // step of the placed list that brings the logits to the host
+    std::vector<int> tellers_;  // by step: the device by which an exchange's time is told; or -1
     std::deque<Seat> seats_;
 
     std::mutex mutex_;
@@ -112,7 +112,7 @@ class Executor {
     uint32_t fetched_ = 0;       // head runs whose logits the caller has taken
     std::vector<float> logits_;  // of one block of rows
     std::atomic<bool> cancelled_ = false;
-    std::atomic<uint64_t> exchange_time_ = 0, busy_time_ = 0;
+    std::atomic<uint64_t> exchange_time_ = 0;
 };
 
 }  // namespace tandem::parallel

@@ -117,9 +117,9 @@ Probe::Times Probe::step(int64_t tokens) {
     const std::vector<int32_t> ids(size_t(tokens), 1);
     inputs.append(0, 0, ids);
     const auto start = std::chrono::steady_clock::now();
-    const uint64_t exchange = executor_->times().exchange;
+    const uint64_t exchange = executor_->exchange_time();
     executor_->wait(executor_->submit(std::move(inputs)));
-    return {seconds_since(start), double(executor_->times().exchange - exchange) * 1e-9};
+    return {seconds_since(start), double(executor_->exchange_time() - exchange) * 1e-9};
 }
 
 Probe::Times Probe::run(int64_t tokens, double seconds) {

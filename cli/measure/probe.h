@@ -28,7 +28,7 @@ class Probe {
 
     struct Times {
         double seconds = 0;   // of a step
-        double exchange = 0;  // of those, in exchanges of the first device
+        double exchange = 0;  // of those, in exchanges
     };
     // The mean of as many steps as fit into the time, at least two, after one more.
     Times run(int64_t tokens, double seconds);

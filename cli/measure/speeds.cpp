@@ -135,7 +135,7 @@ Link measure_exchange(const std::vector<std::string>& pair, int threads) {
     return {small, bytes / std::max(large - small, 0.1 * large)};
 }
 
-// The one that has to wait for the other sees too much, so the faster of both views counts.
+// Who has waited for the other hears of it late, so the faster of both views counts.
 Link measure_pair(const std::string& a, const std::string& b, int threads) {
     const Link forth = measure_exchange({a, b}, threads), back = measure_exchange({b, a}, threads);
     const double turn = std::max(measure_turn(a, threads), measure_turn(b, threads));

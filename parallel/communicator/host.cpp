@@ -113,12 +113,17 @@ void HostCommunicator::reuse(int exchange, uint32_t sequence) {
         consumed.wait(sequence + 1, spin_, poisoned_);
 }
 
-void HostCommunicator::run(int device, const Meeting& meeting, uint32_t sequence, Counts counts) {
+std::chrono::nanoseconds HostCommunicator::run(int device, const Meeting& meeting,
+                                               uint32_t sequence, Counts counts) {
     Point& here = point(meeting.exchange);
-    if (!meeting.sends.empty()) publish(here, device, meeting, sequence, counts);
-    if (meeting.receives.empty()) return;
-    for (size_t source = 0; source < here.published.size(); ++source)
+    const Moment arrived = std::chrono::steady_clock::now();
+    if (!meeting.sends.empty()) publish(here, device, meeting, arrived, sequence, counts);
+    if (meeting.receives.empty()) return {};
+    Moment last = arrived;
+    for (size_t source = 0; source < here.published.size(); ++source) {
         await(here, source, device, sequence, counts);
+        last = std::max(last, here.offers[sequence % 2][source].arrived);
+    }
     for (size_t t = 0; t < meeting.receives.size(); ++t) {
         const Operand& to = meeting.receives[t];
         check(to.where == Where::Landing, "an exchange writes landing memory");
@@ -129,6 +134,7 @@ void HostCommunicator::run(int device, const Meeting& meeting, uint32_t sequence
             place(here, t, int(sequence % 2), counts, to.view, destination);
     }
     here.consumed[index_in(here.exchange->receivers, device)].advance(sequence + 1);
+    return last - arrived;
 }
 
 void HostCommunicator::await(const Point& point, size_t source, int device, uint32_t sequence,
@@ -141,8 +147,8 @@ void HostCommunicator::await(const Point& point, size_t source, int device, uint
     published.wait(sequence + 1, spin_, poisoned_);
 }
 
-void HostCommunicator::publish(Point& point, int device, const Meeting& meeting, uint32_t sequence,
-                               Counts counts) {
+void HostCommunicator::publish(Point& point, int device, const Meeting& meeting, Moment arrived,
+                               uint32_t sequence, Counts counts) {
     int slot = int(sequence % 2);
     Memory& memory = memory_[size_t(device)];
     for (const Operand& value : meeting.sends) {
@@ -154,7 +160,7 @@ void HostCommunicator::publish(Point& point, int device, const Meeting& meeting,
                [&](int64_t first, int64_t end) { to_wire(wire_, from, to, first, end); });
     }
     size_t source = index_in(point.exchange->sources, device);
-    point.offers[slot][source] = {&meeting, device};
+    point.offers[slot][source] = {&meeting, device, arrived};
     point.published[source].advance(sequence + 1);
 }
 

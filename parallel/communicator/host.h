@@ -23,7 +23,8 @@ class HostCommunicator final : public Communicator {
     std::byte* landing(int device) override;
     void begin(const Program& program, uint32_t sequence) override;
     void reuse(int exchange, uint32_t sequence) override;
-    void run(int device, const Meeting& meeting, uint32_t sequence, Counts counts) override;
+    std::chrono::nanoseconds run(int device, const Meeting& meeting, uint32_t sequence,
+                                 Counts counts) override;
     void fetch(int exchange, uint32_t sequence, Counts counts, std::span<float> logits) override;
     void poison() override;
 
@@ -33,6 +34,7 @@ class HostCommunicator final : public Communicator {
     };
     using Block = std::unique_ptr<std::byte[], AlignedDelete>;
     static Block allocate(int64_t bytes);
+    using Moment = std::chrono::steady_clock::time_point;
 
     struct Memory {
         kernels::Device* device = nullptr;
@@ -43,6 +45,7 @@ class HostCommunicator final : public Communicator {
     struct Offer {
         const Meeting* meeting = nullptr;
         int device = 0;
+        Moment arrived;  // the source
     };
     struct Point {  // of one exchange
         const Exchange* exchange = nullptr;
@@ -54,8 +57,8 @@ class HostCommunicator final : public Communicator {
 
     Point& point(int exchange);
     Wire wire(const Point& point) const;
-    void publish(Point& point, int device, const Meeting& meeting, uint32_t sequence,
-                 Counts counts);
+    void publish(Point& point, int device, const Meeting& meeting, Moment arrived,
+                 uint32_t sequence, Counts counts);
     // Returns when source `source` of the exchange has published.
     void await(const Point& point, size_t source, int device, uint32_t sequence, Counts counts);
     // Makes the sum of transfer `t`, or puts its ranges side by side.

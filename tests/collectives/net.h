@@ -64,9 +64,9 @@ struct Net {
         return meeting;
     }
 
-    void run(int device, int number, uint32_t round, int64_t tokens = 1) {
-        communicator->run(device, meetings.at({device, number}), round,
-                          {.tokens = tokens, .rows = 1});
+    std::chrono::nanoseconds run(int device, int number, uint32_t round, int64_t tokens = 1) {
+        return communicator->run(device, meetings.at({device, number}), round,
+                                 {.tokens = tokens, .rows = 1});
     }
 
     std::span<float> sending(int device, uint32_t round) const {
