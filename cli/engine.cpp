@@ -27,12 +27,7 @@ DeviceTable table_of(const std::vector<std::unique_ptr<kernels::Device>>& device
                      const EngineOptions& options) {
     DeviceTable table;
     if (options.device_table) {
-        table = read_device_table(*options.device_table);
-        if (!devices.empty() && table.size() != devices.size())
-            throw Error("device table " + options.device_table->string() + " has " +
-                        std::to_string(table.size()) +
-                        (table.size() == 1 ? " device" : " devices") + ", -dev names " +
-                        std::to_string(devices.size()));
+        table = read_device_table(*options.device_table, options.devices);
     } else if (needs_speeds(options)) {
         table = speeds_of({options.devices, options.threads, options.cache}, false,
                           [&](const std::string& what) {

@@ -1,6 +1,7 @@
 #include "parallel/device_table.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
@@ -67,14 +68,48 @@ DeviceTable read(const json& root) {
     return table;
 }
 
+bool same_name(std::string_view a, std::string_view b) {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](unsigned char x, unsigned char y) {
+        return std::tolower(x) == std::tolower(y);
+    });
+}
+
+// The first row of that name which is not among `taken`.
+size_t find_row(const DeviceTable& table, const std::string& name,
+                const std::vector<size_t>& taken) {
+    std::string known;
+    for (size_t row = 0; row < table.size(); ++row) {
+        if (same_name(table.devices[row].name, name) &&
+            std::find(taken.begin(), taken.end(), row) == taken.end())
+            return row;
+        known += (known.empty() ? "" : ", ") + table.devices[row].name;
+    }
+    throw Error("no row is left for device " + name + "; there are " + known +
+                ", and -dev chooses among them");
+}
+
+DeviceTable rows_of(const DeviceTable& table, std::span<const std::string> names) {
+    std::vector<size_t> rows;
+    for (const std::string& name : names) rows.push_back(find_row(table, name, rows));
+    DeviceTable chosen;
+    for (size_t a : rows) {
+        chosen.devices.push_back(table.devices[a]);
+        std::vector<Link>& links = chosen.links.emplace_back();
+        for (size_t b : rows) links.push_back(table.links[a][b]);
+    }
+    return chosen;
+}
+
 }  // namespace
 
-DeviceTable read_device_table(const std::filesystem::path& path) {
+DeviceTable read_device_table(const std::filesystem::path& path,
+                              std::span<const std::string> names) {
     std::ifstream in(path);
     if (!in)
         throw Error("cannot read the device table " + path.string() + ": " + std::strerror(errno));
     try {
-        return read(json::parse(in));
+        const DeviceTable table = read(json::parse(in));
+        return names.empty() ? table : rows_of(table, names);
     } catch (const std::exception& error) {
         throw Error("device table " + path.string() + ": " + error.what());
     }

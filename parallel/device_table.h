@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -36,8 +37,11 @@ struct DeviceTable {
 // JSON: {"devices": [{"name", "free_bytes", "bytes_per_second", "multiply_adds_per_second"}, ...],
 //        "link": {"seconds", "bytes_per_second"},
 //        "links": [{"between": ["a", "b"], "seconds", "bytes_per_second"}, ...]}
-// "link" is what pairs have that "links" does not name. Throws Error naming the file and the entry.
-DeviceTable read_device_table(const std::filesystem::path& path);
+// "link" is what pairs have that "links" does not name. Of devices in `names`, in any case, only
+// their rows and links, in that order; a name that comes twice takes two. Throws Error naming the
+// file and the entry, or the device that has none.
+DeviceTable read_device_table(const std::filesystem::path& path,
+                              std::span<const std::string> names = {});
 std::string to_text(const DeviceTable& table);
 void write_device_table(const std::filesystem::path& path, const DeviceTable& table);
 

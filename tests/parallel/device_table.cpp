@@ -49,6 +49,27 @@ TEST_F(DeviceTables, links_of_nobody) {
               "a link is between \"a\" and \"c\", but no device is named \"c\"");
 }
 
+TEST_F(DeviceTables, rows_by_name) {
+    pair(R"(, "links": [{"between": ["a", "b"], "seconds": 3, "bytes_per_second": 4}])");
+    using Names = std::vector<std::string>;
+    auto rows = [&](const Names& names) { return read_device_table(path(), names); };
+    const DeviceTable turned = rows({"B", "a"});
+    ASSERT_EQ(turned.size(), 2u);
+    EXPECT_EQ(turned.devices[0].name, "b");
+    EXPECT_EQ(turned.links[0][1].seconds, 3);
+    EXPECT_EQ(rows({"b"}).size(), 1u);
+    for (const Names& names : {Names{"c"}, Names{"a", "a"}}) {
+        std::string text;
+        try {
+            rows(names);
+        } catch (const Error& error) {
+            text = error.what();
+        }
+        EXPECT_EQ(text, "device table " + path() + ": no row is left for device " + names.back() +
+                            "; there are a, b, and -dev chooses among them");
+    }
+}
+
 TEST_F(DeviceTables, more_memory_than_there_is) {
     EXPECT_EQ(pair("", "1e300").devices[0].free_bytes, int64_t(1) << 62);
 }
