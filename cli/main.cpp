@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <iostream>
 #include <new>
+#include <system_error>
 
 #include "cli/options.h"
 #include "cli/subcommands.h"
@@ -74,6 +75,12 @@ int main(int count, char** words) {
     } catch (const std::logic_error& error) {
         std::string_view text = error.what();
         std::cerr << (text.starts_with("internal error") ? "" : "internal error: ") << text << "\n";
+    } catch (const std::system_error& error) {
+        if (error.code() == std::errc::resource_unavailable_try_again)
+            std::cerr << "error: a thread cannot be started; fewer of them (-t), fewer devices "
+                         "(-dev) or a higher limit (ulimit -u) would help\n";
+        else
+            std::cerr << "error: " << error.what() << "\n";
     } catch (const std::exception& error) {
         std::cerr << "error: " << error.what() << "\n";
     }

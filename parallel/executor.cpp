@@ -50,11 +50,18 @@ Executor::Executor(const Placed& placed, std::span<const std::unique_ptr<kernels
         for (const Program& program : seat.programs.head)
             seat.head.push_back(record(seat, int(i), program, Stage::Head));
     }
-    for (size_t i = 0; i < seats_.size(); ++i)
-        seats_[i].thread = std::thread([this, i] { work(int(i)); });
+    try {
+        for (size_t i = 0; i < seats_.size(); ++i)
+            seats_[i].thread = std::thread([this, i] { work(int(i)); });
+    } catch (...) {  // the system has no more of them
+        stop();
+        throw;
+    }
 }
 
-Executor::~Executor() {
+Executor::~Executor() { stop(); }
+
+void Executor::stop() {
     {
         std::lock_guard lock(mutex_);
         stopping_ = true;
@@ -62,7 +69,8 @@ Executor::~Executor() {
     cancelled_.store(true);
     changed_.notify_all();
     communicator_->poison();
-    for (Seat& seat : seats_) seat.thread.join();
+    for (Seat& seat : seats_)
+        if (seat.thread.joinable()) seat.thread.join();
 }
 
 Executor::Recorded Executor::record(Seat& seat, int number, const Program& program, Stage stage) {

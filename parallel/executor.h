@@ -86,6 +86,7 @@ class Executor {
     };
 
     Recorded record(Seat& seat, int number, const Program& program, Stage stage);
+    void stop();
     void work(int number);
     void run(int number, Recorded& recorded, uint32_t sequence, Counts counts);
     static void add_times(Recorded& recorded, DeviceTimes& times);

@@ -67,7 +67,7 @@ void load(const gguf::File& file, const graph::Graph& graph, const Plan& plan,
           std::span<const std::unique_ptr<kernels::Device>> devices, std::atomic<int64_t>& progress,
           const std::atomic<bool>& cancelled) {
     std::vector<std::exception_ptr> errors(devices.size());
-    std::vector<std::thread> threads;
+    std::vector<std::jthread> threads;
     for (size_t i = 0; i < devices.size(); ++i)
         threads.emplace_back([&, i] {
             try {
@@ -76,7 +76,7 @@ void load(const gguf::File& file, const graph::Graph& graph, const Plan& plan,
                 errors[i] = std::current_exception();
             }
         });
-    for (std::thread& thread : threads) thread.join();
+    threads.clear();  // joins them
     for (const std::exception_ptr& error : errors)
         if (error) std::rethrow_exception(error);
 }

@@ -26,7 +26,7 @@ constexpr double duration = 0.4;  // seconds of one measurement
 template <typename Work>
 void all_at_once(size_t count, const Work& work) {
     std::vector<std::exception_ptr> errors(count);
-    std::vector<std::thread> threads;
+    std::vector<std::jthread> threads;
     for (size_t i = 0; i < count; ++i)
         threads.emplace_back([&, i] {
             try {
@@ -35,7 +35,7 @@ void all_at_once(size_t count, const Work& work) {
                 errors[i] = std::current_exception();
             }
         });
-    for (std::thread& thread : threads) thread.join();
+    threads.clear();  // joins them
     for (const std::exception_ptr& error : errors)
         if (error) std::rethrow_exception(error);
 }

@@ -107,10 +107,17 @@ Team::Team(std::vector<int> cores, bool shared)
       barrier_(int(cores_.size()), !shared),
       errors_(cores_.size()),
       scratch_(cores_.size()) {
-    for (int i = 1; i < size(); ++i) threads_.emplace_back([this, i] { serve(i); });
+    try {
+        for (int i = 1; i < size(); ++i) threads_.emplace_back([this, i] { serve(i); });
+    } catch (...) {  // the system has no more of them
+        stop();
+        throw;
+    }
 }
 
-Team::~Team() {
+Team::~Team() { stop(); }
+
+void Team::stop() {
     stopping_.store(true);
     round_.fetch_add(1, std::memory_order_release);
     round_.notify_all();

@@ -149,6 +149,7 @@ class Team {
     void run_apart(const std::function<void(const Worker&)>& task);
 
   private:
+    void stop();
     void serve(int index);
     void call(int index);
 
