@@ -49,6 +49,8 @@ DeviceTable read(const json& root) {
         if (!entry.is_object() || !entry.contains("name") || !entry["name"].is_string())
             throw Error("every entry of \"devices\" needs a \"name\"");
         std::string name = entry["name"], of = "device " + name;
+        if (entry.contains("rounding") && !entry["rounding"].is_string())
+            throw Error(of + " needs a text \"rounding\", or none");
         table.devices.push_back(
             {.name = name,
              .free_bytes = int64_t(std::min(positive(entry, "free_bytes", of), most_bytes)),
@@ -61,11 +63,23 @@ DeviceTable read(const json& root) {
     table.links.assign(table.size(), std::vector<Link>(table.size(), all));
     for (const json& entry : root.value("links", json::array())) {
         if (!entry.contains("between") || !entry["between"].is_array() ||
-            entry["between"].size() != 2)
+            entry["between"].size() != 2 || !entry["between"][0].is_string() ||
+            !entry["between"][1].is_string())
             throw Error("every entry of \"links\" needs \"between\" with two device names");
         set_link(table, entry["between"][0], entry["between"][1], read_link(entry, "a link"));
     }
     return table;
+}
+
+std::string bytes_of(const std::filesystem::path& path) {
+    std::ifstream in(path);
+    std::string text;
+    char block[4096];
+    while (in.read(block, sizeof block), in.gcount() > 0) text.append(block, size_t(in.gcount()));
+    // A folder can be opened, but not read.
+    if (!in.is_open() || in.bad())
+        throw Error("cannot read the device table " + path.string() + ": " + std::strerror(errno));
+    return text;
 }
 
 bool same_name(std::string_view a, std::string_view b) {
@@ -104,13 +118,14 @@ DeviceTable rows_of(const DeviceTable& table, std::span<const std::string> names
 
 DeviceTable read_device_table(const std::filesystem::path& path,
                               std::span<const std::string> names) {
-    std::ifstream in(path);
-    if (!in)
-        throw Error("cannot read the device table " + path.string() + ": " + std::strerror(errno));
+    const std::string text = bytes_of(path);
     try {
-        const DeviceTable table = read(json::parse(in));
+        const DeviceTable table = read(json::parse(text));
         return names.empty() ? table : rows_of(table, names);
-    } catch (const std::exception& error) {
+    } catch (const json::parse_error& error) {
+        throw Error("device table " + path.string() + ": is no JSON from byte " +
+                    std::to_string(error.byte) + " on");
+    } catch (const Error& error) {
         throw Error("device table " + path.string() + ": " + error.what());
     }
 }

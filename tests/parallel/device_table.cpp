@@ -49,6 +49,12 @@ TEST_F(DeviceTables, links_of_nobody) {
               "a link is between \"a\" and \"c\", but no device is named \"c\"");
 }
 
+TEST_F(DeviceTables, texts_where_texts_belong) {
+    EXPECT_EQ(error_of(R"(, "links": [{"between": ["a", 1], "seconds": 3,
+        "bytes_per_second": 4}])"),
+              "every entry of \"links\" needs \"between\" with two device names");
+}
+
 TEST_F(DeviceTables, rows_by_name) {
     pair(R"(, "links": [{"between": ["a", "b"], "seconds": 3, "bytes_per_second": 4}])");
     using Names = std::vector<std::string>;
