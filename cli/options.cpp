@@ -119,6 +119,11 @@ Number to_number(std::string_view text, const std::string& what, Number least, N
     Number value{};
     std::string_view digits = text.starts_with('+') ? text.substr(1) : text;
     auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+    if constexpr (!whole)
+        if (error == std::errc::result_out_of_range) {  // as near as numbers come: 0 or infinite
+            value = std::strtod(std::string(digits).c_str(), nullptr);
+            error = {};
+        }
     bool good = error == std::errc() && end == digits.data() + digits.size() && !digits.empty();
     bool too_large = error == std::errc::result_out_of_range || (good && value > most);
     if (!good || !(value >= least && value <= most))

@@ -37,7 +37,9 @@ void add_range(std::string_view text, const std::string& what, int64_t least,
     // A range must come to an end.
     if (last < first || (multiply && (step < 2 || first < 1))) fail(text, what);
     for (int64_t next = first; next <= last; next = multiply ? next * step : next + step) {
-        if (numbers.size() == longest) fail(text, what);
+        if (numbers.size() == longest)
+            throw Error(what + " takes " + std::to_string(longest) + " numbers at most, and \"" +
+                        std::string(text) + "\" has more");
         numbers.push_back(next);
     }
 }

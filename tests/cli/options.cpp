@@ -130,6 +130,8 @@ TEST(options, numbers_are_checked) {
     EXPECT_EQ(heat("2"), "--temp takes a number from 0 to 1, not \"2\"");
     EXPECT_EQ(heat("nan"), "--temp takes a number from 0 to 1, not \"nan\"");
     EXPECT_EQ(heat(".5"), "no error");
+    EXPECT_EQ(heat("1e-400"), "no error");
+    EXPECT_EQ(heat("1e400"), "--temp takes a number from 0 to 1, not \"1e400\"");
 }
 
 TEST(options, help_lists_what_works_and_sums_up_the_rest) {

@@ -29,6 +29,8 @@ TEST(Ranges, must_come_to_an_end) {
     EXPECT_EQ(error_of([] { to_numbers("4-1", "--n-prompt"); }),
               "--n-prompt takes numbers and ranges, such as 128,512 or 1-4 or 64-256+64 or "
               "128-1024*2, not \"4-1\"");
+    EXPECT_EQ(error_of([] { to_numbers("1-100000", "--n-prompt"); }),
+              "--n-prompt takes 10000 numbers at most, and \"1-100000\" has more");
 }
 
 Cases cases_of(const std::vector<std::string>& words) {
