@@ -2,7 +2,7 @@
 
 #include <set>
 
-#include "gguf/error.h"
+#include "gguf/fault.h"
 #include "model/builder.h"
 
 namespace tandem::model {
@@ -34,8 +34,8 @@ std::unique_ptr<graph::Graph> build(const gguf::File& file, const Options& optio
         }
         known += (known.empty() ? "" : ", ") + std::string(architecture->name);
     }
-    throw Error(file.path() + ": architecture \"" + name + "\" is not supported; supported are " +
-                known);
+    throw Error(file.path() + ": architecture " + gguf::in_quotes(name) +
+                " is not supported; supported are " + known);
 }
 
 }  // namespace tandem::model

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "gguf/error.h"
+#include "gguf/fault.h"
 
 namespace tandem::model {
 
@@ -31,8 +32,8 @@ std::string rope_scaling(const Builder& model) {
     for (std::string_view known : {"none", "linear", "yarn", "longrope"})
         if (type == known) return type;
     throw Error(model.file.path() + ": key " + model.keys.architecture() +
-                ".rope.scaling.type is \"" + type +
-                "\", known are none, linear, yarn and longrope");
+                ".rope.scaling.type is " + gguf::in_quotes(type) +
+                ", known are none, linear, yarn and longrope");
 }
 
 // 1 where the file gives none, or 0.

@@ -22,7 +22,8 @@ void Session::evaluate(std::span<const int32_t> tokens, const Rows& rows) {
 void Session::evaluate(std::span<const int32_t> tokens, Wanted wanted, const Rows& rows) {
     check(!tokens.empty() && stepper_.most_tokens > 0, "there are tokens to evaluate");
     if (int64_t(tokens.size()) > left())
-        throw Error("the context of " + std::to_string(stepper_.context) + " tokens holds " +
+        throw Error("the context of " + std::to_string(stepper_.context) +
+                    (stepper_.context == 1 ? " token" : " tokens") + " holds " +
                     std::to_string(position_) + " and has no room for " +
                     std::to_string(tokens.size()) + " more; a longer one (-c) would");
     for (int32_t token : tokens)

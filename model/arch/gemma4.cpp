@@ -51,8 +51,9 @@ Gemma::Gemma(Builder& model) : model(model) {
 
 // Two sources of what each block adds: a table, and the token's own embedding.
 void Gemma::embed_per_layer(Tensor x) {
-    int64_t width = model.keys.integer("embedding_length_per_layer_input", 0);
-    if (width == 0) return;
+    constexpr std::string_view key = "embedding_length_per_layer_input";
+    if (model.keys.integer(key, 0) == 0) return;
+    const int64_t width = model.keys.extent(key);
     layers = model.graph.axis("layers", model.layers());
     per_layer = model.graph.axis("per_layer", width);
     Tensor table = model.weight("per_layer_token_embd.weight", {model.vocab}, {layers, per_layer});

@@ -1,6 +1,7 @@
 #include "model/tokenizer/bpe.h"
 
 #include "gguf/error.h"
+#include "gguf/fault.h"
 #include "model/tokenizer/byte_alphabet.h"
 #include "model/tokenizer/spaces.h"
 #include "model/tokenizer/utf8.h"
@@ -58,9 +59,8 @@ void Bpe::add_merges(const Vocabulary& vocabulary, std::span<const std::string> 
         const std::string_view merge = merges[rank];
         const size_t space = merge.find(' ', 1);  // the left side may begin with a space
         if (space == std::string_view::npos || space + 1 == merge.size()) {
-            throw Error(file + ": entry " + std::to_string(rank) +
-                        " of tokenizer.ggml.merges is \"" + std::string(merge) +
-                        "\", expected two texts with a space between them");
+            throw Error(file + ": entry " + std::to_string(rank) + " of tokenizer.ggml.merges is " +
+                        gguf::in_quotes(merge) + ", expected two texts with a space between them");
         }
         const std::string_view left = merge.substr(0, space);
         const std::string_view right = merge.substr(space + 1);

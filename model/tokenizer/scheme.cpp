@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "gguf/error.h"
+#include "gguf/fault.h"
 #include "model/tokenizer/bpe.h"
 #include "model/tokenizer/pretokenizer.h"
 #include "model/tokenizer/spm.h"
@@ -65,8 +66,9 @@ const Pretokenizer& choose_pretokenizer(const Source& source, Scheme& scheme) {
                                   "not be the model's");
     }
     if (const Pretokenizer* known = find_pretokenizer(name.value_or("default"))) return *known;
-    scheme.warnings.push_back(source.file + ": " + std::string(key) + " is \"" + *name +
-                              "\", which is unknown; text is split as for llama-bpe");
+    scheme.warnings.push_back(source.file + ": " + std::string(key) + " is " +
+                              gguf::in_quotes(*name) +
+                              ", which is unknown; text is split as for llama-bpe");
     return known_pretokenizer("dbrx");  // llama-bpe without its other habits
 }
 
@@ -145,7 +147,7 @@ Scheme read_scheme(const gguf::Metadata& metadata, const std::string& file) {
         }
         supported += (supported.empty() ? "" : ", ") + std::string(kind.name);
     }
-    throw Error(file + ": tokenizer.ggml.model is " + (name ? "\"" + *name + "\"" : "missing") +
+    throw Error(file + ": tokenizer.ggml.model is " + (name ? gguf::in_quotes(*name) : "missing") +
                 ", supported are " + supported);
 }
 

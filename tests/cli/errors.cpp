@@ -103,13 +103,14 @@ TEST(errors, a_full_disk_behind_standard_output) {
 
 TEST(errors, architectures_and_vocabularies) {
     gguf::Metadata martian;
-    martian.set_string("general.architecture", "martian");
+    martian.set_string("general.architecture", "mar\ntian\033[1m");
     std::string path = file_of("martian.gguf", martian);
     Result result = tandem({"logits", "-m", path, "--tokens", "1", "-o", "/dev/null"});
     EXPECT_EQ(result.code, 1);
-    EXPECT_TRUE(result.error.starts_with("error: " + path +
-                                         ": architecture \"martian\" is not supported; supported "
-                                         "are "))
+    EXPECT_TRUE(result.error.starts_with(
+        "error: " + path +
+        ": architecture \"mar\\ntian\\x1b[1m\" is not supported; supported "
+        "are "))
         << result.error;
     EXPECT_EQ(tandem({"run", "-m", path, "-p", "x"}).code, 1);
     EXPECT_EQ(tandem({"tokenize", "-m", path, "-p", "x"}).code, 1);
@@ -141,9 +142,10 @@ TEST(errors, devices_and_ratios) {
                  "cannot read the device table /no/table.json: No such file or directory");
     expect_error({"devices", "-dev", "reference", "-o", "/no/table.json"},
                  "cannot write the device table to /no/table.json: No such file or directory");
-    result = tandem(with({"--device-table", "/"}));
-    EXPECT_TRUE(result.error.starts_with("error: device table /: ")) << result.error;
-    EXPECT_TRUE(result.error.ends_with(": Is a directory\n")) << result.error;
+    expect_error(with({"--device-table", "/"}), "cannot read the device table /: Is a directory");
+    const std::string no_table = write_file("no.json", "{\"devices\": [}").string();
+    expect_error(with({"--device-table", no_table}),
+                 "device table " + no_table + ": is no JSON from byte 14 on");
     expect_error(with({"--reduce-type", "q4_0"}),
                  "reduce type \"q4_0\" does not exist; choose f32, f16 or bf16");
     expect_error(with({"-ctk", "q4_1"}),
@@ -222,6 +224,9 @@ TEST(errors, logits) {
                  "token 286 does not exist: the model has tokens 0 to 285");
     expect_error(logits({"--tokens", "1", "-o", "/no/folder"}),
                  "cannot write the logits to /no/folder: No such file or directory");
+    expect_error(logits({"--tokens", "1,2", "-c", "1", "-o", "/dev/null"}),
+                 "the context of 1 token holds 0 and has no room for 2 more; a longer one (-c) "
+                 "would");
     expect_error(logits({"--tokens", "1,2,3", "-c", "2", "-o", "/dev/null"}),
                  "the context of 2 tokens holds 0 and has no room for 3 more; a longer one (-c) "
                  "would");

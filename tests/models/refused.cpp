@@ -235,6 +235,11 @@ TEST_F(Refused, windows_without_a_size) {
     EXPECT_EQ(answer(),
               "key gemma4.rope.dimension_count_swa is 34, expected an even number up to the head "
               "size 32");
+    start_from("gemma4-dense");
+    metadata.set("gemma4.embedding_length_per_layer_input",
+                 {.type = gguf::ValueType::I32, .elements = std::vector<int64_t>{-4}});
+    EXPECT_EQ(answer(),
+              "key gemma4.embedding_length_per_layer_input is -4, expected 1 to 2147483647");
 }
 
 // The writer leaves them out.
