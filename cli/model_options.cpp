@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "gguf/error.h"
+#include "parallel/policy.h"
 
 namespace tandem::cli {
 
@@ -133,7 +134,8 @@ EngineOptions engine_options(const Arguments& arguments, int64_t context) {
     options.devices = chosen_devices(arguments);
     // 0 and less: as many as there are cores.
     options.threads = int(std::max<int64_t>(0, arguments.integer("threads", 0)));
-    options.plan.mode = arguments.text("split-mode", usual_mode(options.devices));
+    options.plan.mode =
+        parallel::find_policy(arguments.text("split-mode", usual_mode(options.devices))).name;
     if (arguments.has("tensor-split"))
         options.plan.ratio = to_ratio(arguments.text("tensor-split"));
     options.plan.main_device = int(arguments.integer("main-gpu", 0));

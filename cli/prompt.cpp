@@ -87,6 +87,7 @@ std::string read_text(const std::string& path, const std::string& what) {
 std::string read_prompt(const Arguments& arguments, const Interrupts* interrupts) {
     if (arguments.has("prompt") + arguments.has("file") + arguments.on("stdin") > 1)
         throw Error("more than one text given: choose one of -p, -f and standard input");
+    const bool escapes = arguments.on("escape", true);
     std::string text;
     if (arguments.has("prompt")) {
         text = arguments.text("prompt");
@@ -96,7 +97,7 @@ std::string read_prompt(const Arguments& arguments, const Interrupts* interrupts
         text = read_standard_input(interrupts);
         if (text.ends_with('\n')) text.pop_back();
     }
-    return arguments.on("escape", true) ? unescape(text) : text;
+    return escapes ? unescape(text) : text;
 }
 
 }  // namespace tandem::cli

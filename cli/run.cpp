@@ -86,7 +86,8 @@ struct Run {
     std::optional<model::Session> session;
     Accounts accounts;
     Output output;
-    bool full = false;  // the context is
+    bool special = false;  // control tokens are written
+    bool full = false;     // the context is
 
     // `echo` stands in front of the text, once the prompt is read. `limit`: tokens; below 0 none.
     void generate(const model::Tokenizer& tokenizer, model::Sampler& sampler,
@@ -112,7 +113,6 @@ void list_tokens(const model::Tokenizer& tokenizer, std::span<const int32_t> tok
 
 void Run::generate(const model::Tokenizer& tokenizer, model::Sampler& sampler,
                    std::span<const int32_t> prompt, std::string_view echo, int64_t limit) {
-    const bool special = arguments.on("special");
     session.emplace(driver->session());
     for (int32_t token : prompt) sampler.accept(token);
     evaluate_prompt(*driver, int64_t(prompt.size()), accounts.prompt,
@@ -141,18 +141,22 @@ void act(Run& run) {
     const int64_t context = context_size(arguments, file, notes);
     EngineOptions options = engine_options(arguments, context);
     const int64_t limit = arguments.integer("predict", -1, -2);
-    std::string text = read_prompt(arguments, &run.interrupts);
+    const bool echo = arguments.on("display-prompt", true);
+    const bool listed = arguments.on("verbose-prompt");
+    run.special = arguments.on("special");
     model::Tokenizer tokenizer(file.metadata(), file.path());
     notes.insert(notes.end(), tokenizer.warnings().begin(), tokenizer.warnings().end());
-    std::vector<int32_t> prompt = encode(tokenizer, text, context);
     model::Sampler sampler(read_sampling(arguments, file.metadata(), tokenizer, context, notes));
+    // Last, because it may have to be waited for.
+    std::string text = read_prompt(arguments, &run.interrupts);
+    std::vector<int32_t> prompt = encode(tokenizer, text, context);
     run.driver = std::make_unique<Driver>(file, options, run.interrupts);
     for (const std::string& note : notes) std::cerr << "note: " << note << "\n";
     std::cerr << "sampler seed: " << sampler.seed() << "\nsampler chain: " << sampler.describe()
               << "\n";
-    if (arguments.on("verbose-prompt")) list_tokens(tokenizer, prompt);
+    if (listed) list_tokens(tokenizer, prompt);
     if (limit == 0) return;
-    if (!arguments.on("display-prompt", true)) text.clear();
+    if (!echo) text.clear();
     run.generate(tokenizer, sampler, prompt, text, limit);
 }
 

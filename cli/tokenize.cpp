@@ -26,20 +26,19 @@ constexpr const OptionGroup* groups[] = {&file_options, &prompt_options, &tokeni
 int run(const Arguments& arguments) {
     gguf::File file = gguf::File::open(model_path(arguments), gguf::Content::Directory);
     model::Tokenizer tokenizer(file.metadata(), file.path());
-    std::string text = read_prompt(arguments);
-    std::vector<int32_t> tokens =
-        tokenizer.encode(text, {.add_special = arguments.on("bos", true),
-                                .parse_special = arguments.on("parse-special", true)});
+    const bool ids = arguments.on("ids"), counted = arguments.on("show-count");
+    const model::EncodeOptions how{.add_special = arguments.on("bos", true),
+                                   .parse_special = arguments.on("parse-special", true)};
+    std::vector<int32_t> tokens = tokenizer.encode(read_prompt(arguments), how);
     std::string out;
     for (size_t i = 0; i < tokens.size(); ++i) {
-        if (arguments.on("ids"))
+        if (ids)
             out += (i > 0 ? ", " : "") + std::to_string(tokens[i]);
         else
             out += token_line(tokenizer, tokens[i]);
     }
-    if (arguments.on("ids")) out = "[" + out + "]\n";
-    if (arguments.on("show-count"))
-        out += "Total number of tokens: " + std::to_string(tokens.size()) + "\n";
+    if (ids) out = "[" + out + "]\n";
+    if (counted) out += "Total number of tokens: " + std::to_string(tokens.size()) + "\n";
     std::cout << out << std::flush;
     for (const std::string& note : tokenizer.warnings()) std::cerr << "note: " << note << "\n";
     return 0;

@@ -1,5 +1,6 @@
 // What goes wrong is one line on standard error and exit code 1.
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 
 #include <cstdlib>
@@ -98,6 +99,20 @@ TEST(errors, a_full_disk_behind_standard_output) {
         EXPECT_EQ(WEXITSTATUS(std::system(command.c_str())), 1) << words;
         const std::string text = read_file(said);
         EXPECT_NE(text.find("error: cannot write "), std::string::npos) << words << ": " << text;
+    }
+}
+
+TEST(errors, options_before_the_prompt_is_waited_for) {
+    const std::filesystem::path endless = write_file("endless", "");
+    const std::string said = write_file("said.txt", "").string();
+    std::filesystem::remove(endless);
+    ASSERT_EQ(mkfifo(endless.c_str(), 0600), 0);
+    for (const char* option : {"--temp foo", "-sm row", "--display-prompt=x", "--escape=x"}) {
+        const std::string command = "timeout 20 " TANDEM_BINARY " run -dev reference -m " +
+                                    tiny_model().string() + " " + option + " 0<>" +
+                                    endless.string() + " 2>" + said;
+        EXPECT_EQ(WEXITSTATUS(std::system(command.c_str())), 1) << option;
+        EXPECT_TRUE(read_file(said).starts_with("error: ")) << option;
     }
 }
 
