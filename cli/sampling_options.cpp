@@ -35,7 +35,7 @@ constexpr Option list[] = {
     {"--repeat-penalty", "X", "of tokens that came already; 1: off (default: 1)"},
     {"--presence-penalty", "X", "subtracted once for such tokens; 0: off (default: 0)"},
     {"--frequency-penalty", "X", "subtracted each time; 0: off (default: 0)"},
-    {"-l, --logit-bias", "ID+BIAS", "added to the logit of a token: 15043+1, 29889-inf"},
+    {"-l, --logit-bias", "LIST", "added to the logits of tokens: 15043+1,29889-inf"},
     {"--ignore-eos", "", "no token may end the text"},
     {"-bs, --backend-sampling", "", "", Effect::Ignored},
     {"--dry-base", "X", "", Effect::Ignored},
@@ -75,6 +75,12 @@ void read_numbers(const Arguments& arguments, model::SamplingOptions& options) {
     real("frequency-penalty", options.frequency_penalty);
 }
 
+std::string_view trimmed(std::string_view text) {
+    while (text.starts_with(' ')) text.remove_prefix(1);
+    while (text.ends_with(' ')) text.remove_suffix(1);
+    return text;
+}
+
 }  // namespace
 
 const OptionGroup sampling_options{"sampling", list};
@@ -96,12 +102,13 @@ model::SamplingOptions read_sampling(const Arguments& arguments, const gguf::Met
     if (arguments.on("ignore-eos"))
         for (int32_t id : tokenizer.special_ids().generation_ends)
             options.biases.emplace_back(id, -INFINITY);
-    for (const std::string& text : arguments.texts("logit-bias")) {
-        options.biases.push_back(to_bias(text));
-        if (options.biases.back().first >= tokenizer.size())
-            throw Error("-l " + text + ": the model has tokens 0 to " +
-                        std::to_string(tokenizer.size() - 1));
-    }
+    for (const std::string& mention : arguments.texts("logit-bias"))
+        for (const std::string& text : split(mention)) {
+            options.biases.push_back(to_bias(trimmed(text)));
+            if (options.biases.back().first >= tokenizer.size())
+                throw Error("-l " + text + ": the model has tokens 0 to " +
+                            std::to_string(tokenizer.size() - 1));
+        }
     return options;
 }
 

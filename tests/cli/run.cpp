@@ -100,6 +100,8 @@ TEST(run, ends_where_the_model_says_so) {
     Result result = tandem(tiny({"-p", "abc", "-n", "20", "-l", "2+100"}));
     EXPECT_EQ(result.code, 0);
     EXPECT_EQ(result.out, "abc\n");
+    result = tandem(tiny({"-p", "abc", "-n", "20", "-l", "7-inf, 2+100"}));
+    EXPECT_EQ(result.out, "abc\n") << result.error;
     result = tandem(tiny({"-p", "abc", "-n", "20", "-l", "2+100", "--ignore-eos"}));
     EXPECT_NE(result.error.find("generated: 20 tokens"), std::string::npos) << result.error;
 }
