@@ -10,9 +10,21 @@
 
 namespace tandem::cli {
 
+namespace {
+
+// As nohup leaves it to the program that it starts.
+bool is_ignored(int signal) {
+    struct sigaction action {};
+    return sigaction(signal, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
+}
+
+}  // namespace
+
 Interrupts::Interrupts() {
     sigemptyset(&signals_);
     sigaddset(&signals_, SIGINT);
+    for (int signal : {SIGTERM, SIGHUP})
+        if (!is_ignored(signal)) sigaddset(&signals_, signal);
     pthread_sigmask(SIG_BLOCK, &signals_, &earlier_);
     watcher_ = std::thread([this] { watch(); });
 }

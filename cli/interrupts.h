@@ -1,4 +1,5 @@
-// Ctrl-C while a command works: the first one asks it to end soon, the second ends the process.
+// Ctrl-C while a command works, or another wish that it ends: the first one asks it to end soon,
+// the second ends the process.
 #pragma once
 
 #include <csignal>
@@ -12,8 +13,9 @@ namespace tandem::cli {
 
 inline constexpr int interrupted_exit = 130;  // the exit code, 128 + SIGINT
 
-// Takes SIGINT over for as long as it lives. Made before all other threads, which inherit that they
-// are not disturbed: a thread of its own waits for the signal, so that no handler has to run.
+// Takes SIGINT, SIGTERM and SIGHUP over for as long as it lives. Made before all other threads,
+// which inherit that they are not disturbed: a thread of its own waits for the signal, so that no
+// handler has to run.
 class Interrupts {
   public:
     Interrupts();

@@ -79,18 +79,20 @@ TEST(Synth, writes_a_file) {
 }
 
 TEST(Synth, leaves_nothing_when_interrupted) {
-    const std::filesystem::path path = write_file("synth.gguf", "");
-    std::filesystem::remove(path);
-    Process process({"synth", "llama-8b:Q8_0", "-o", path.string()});
-    const std::filesystem::path unfinished = path.string() + ".incomplete";
-    for (int i = 0; i < 1000 && !std::filesystem::exists(unfinished); ++i) usleep(10000);
-    EXPECT_TRUE(std::filesystem::exists(unfinished));
-    process.interrupt();
-    const Result result = process.finish();
-    EXPECT_EQ(result.code, 130) << result.error;
-    EXPECT_EQ(result.error, "interrupted\n");
-    EXPECT_FALSE(std::filesystem::exists(path));
-    EXPECT_FALSE(std::filesystem::exists(unfinished));
+    for (int signal : {SIGINT, SIGTERM, SIGHUP}) {
+        const std::filesystem::path path = write_file("synth.gguf", "");
+        std::filesystem::remove(path);
+        Process process({"synth", "llama-8b:Q8_0", "-o", path.string()});
+        const std::filesystem::path unfinished = path.string() + ".incomplete";
+        for (int i = 0; i < 1000 && !std::filesystem::exists(unfinished); ++i) usleep(10000);
+        EXPECT_TRUE(std::filesystem::exists(unfinished));
+        process.interrupt(signal);
+        const Result result = process.finish();
+        EXPECT_EQ(result.code, 130) << result.error;
+        EXPECT_EQ(result.error, "interrupted\n");
+        EXPECT_FALSE(std::filesystem::exists(path));
+        EXPECT_FALSE(std::filesystem::exists(unfinished));
+    }
 }
 
 TEST(Synth, errors) {

@@ -24,7 +24,7 @@ class Process {
 
     // Waits until the program has written that much, or has ended; false where it never does.
     bool has_written(size_t bytes_of_out, size_t bytes_of_error = 0);
-    void interrupt() const { kill(pid_, SIGINT); }
+    void interrupt(int signal = SIGINT) const { kill(pid_, signal); }
     // Closes what the program writes to, as `head` does.
     void close_out();
     // Waits for the end, two minutes at most.
