@@ -31,7 +31,8 @@ constexpr Option step_list[] = {
 constexpr Option device_list[] = {
     {"-dev, --device", "LIST",
      "devices, separated by commas; one may be named several times, which makes several of "
-     "it (default: the GPUs; where there is none cpu, which is all cores, or where memory is near "
+     "it; none: no GPU (default: the GPUs; where there is none cpu, which is all cores, or where "
+     "memory is near "
      "to some cores only each memory node, cpu:node0,cpu:node1)"},
     {"-ngl, --gpu-layers, --n-gpu-layers", "N",
      "0: no GPU where -dev names none; other numbers have no effect, the split mode places layers"},
@@ -177,8 +178,9 @@ int64_t context_size(const Arguments& arguments, const gguf::File& file,
 }
 
 std::vector<std::string> to_devices(std::string_view text) {
+    if (text == "none") return kernels::cpu_devices();
     std::vector<std::string> devices = split(text);
-    if (text == "none" || std::find(devices.begin(), devices.end(), "") != devices.end())
+    if (std::find(devices.begin(), devices.end(), "") != devices.end())
         throw Error(
             "no device to run on: -dev takes names separated by commas, such as cpu or "
             "cpu:0-3,cpu:4-7, not \"" +

@@ -35,6 +35,20 @@ bool among(std::string_view words, std::string_view word) {
     return !word.empty() && std::find(all.begin(), all.end(), word) != all.end();
 }
 
+std::optional<double> number_in(std::string_view text) {
+    double value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc() || end != text.data() + text.size()) return {};
+    return value;
+}
+
+bool among_values(std::string_view values, std::string_view value) {
+    const std::optional<double> number = number_in(value);
+    for (const std::string& one : split(values, "|"))
+        if (number && number_in(one) == number) return true;
+    return among(values, value);
+}
+
 // A word of the command line, taken apart and looked up.
 struct Word {
     const Option* option = nullptr;
@@ -63,7 +77,7 @@ Word look_up(const Subcommand& command, const std::string& word) {
 }
 
 void refuse(const Option& option, const Word& word, const std::string& value) {
-    if (option.effect == Effect::Refused && !among(option.harmless, value))
+    if (option.effect == Effect::Refused && !among_values(option.harmless, value))
         throw Error("option " + word.name + " is not supported: " + std::string(option.sentence));
 }
 

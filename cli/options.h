@@ -29,7 +29,8 @@ struct Option {
     std::string_view value;
     std::string_view sentence;  // for the help
     Effect effect = Effect::Works;
-    std::string_view harmless = {};  // values with which a refused option is ignored: "0|off"
+    // Values with which a refused option is ignored: "0|off", also where a number is written 0.0.
+    std::string_view harmless = {};
 };
 
 struct OptionGroup {

@@ -95,7 +95,9 @@ TEST(options, foreign_options_are_ignored_or_refused_with_a_reason) {
     EXPECT_EQ(fault({"--lora", "x"}), "option --lora is not supported: merge it into the model");
     EXPECT_EQ(fault({"--mirostat", "2"}),
               "option --mirostat is not supported: other samplers are there");
-    EXPECT_EQ(fault({"--mirostat", "0"}), "no error");
+    for (const char* off : {"0", "0.00", "-0"})
+        EXPECT_EQ(fault({"--mirostat", off}), "no error") << off;
+    EXPECT_NE(fault({"--mirostat", ""}), "no error");
 }
 
 TEST(options, what_is_wrong_is_named) {
@@ -165,7 +167,8 @@ TEST(options, memory_nodes_share_every_layer) {
 
 TEST(options, devices_ratios_and_types) {
     EXPECT_EQ(to_devices("cpu:0-3,reference"), (std::vector<std::string>{"cpu:0-3", "reference"}));
-    for (const char* none : {"", "none", ",", "cpu,"})
+    EXPECT_EQ(to_devices("none"), kernels::cpu_devices());
+    for (const char* none : {"", ",", "cpu,"})
         EXPECT_EQ(fault([&] { to_devices(none); }),
                   "no device to run on: -dev takes names separated by commas, such as cpu or "
                   "cpu:0-3,cpu:4-7, not \"" +
