@@ -52,6 +52,8 @@ constexpr Option device_list[] = {
 
 constexpr std::string_view three_ways = "[on|off|auto|1|0|-1|true|false|enabled|disabled]";
 
+constexpr std::string_view scaling = "the model file says how positions scale";
+
 constexpr Option foreign_list[] = {
     {"-fa, --flash-attn", three_ways, "", Effect::Ignored},
     {"--mmap", "", "", Effect::Ignored},
@@ -65,6 +67,12 @@ constexpr Option foreign_list[] = {
     {"--cpu-strict", "N", "", Effect::Ignored},
     {"--prio", "N", "", Effect::Ignored},
     {"--poll", "N", "", Effect::Ignored},
+    {"-Cb, --cpu-mask-batch", "M", "", Effect::Ignored},
+    {"-Crb, --cpu-range-batch", "R", "", Effect::Ignored},
+    {"--cpu-strict-batch", "N", "", Effect::Ignored},
+    {"--prio-batch", "N", "", Effect::Ignored},
+    {"--poll-batch", "N", "", Effect::Ignored},
+    {"-gaw, --grp-attn-w", "N", "", Effect::Ignored},
     {"--numa", "TYPE", "", Effect::Ignored},
     {"-kvo, --kv-offload", "", "", Effect::Ignored},
     {"-nkvo, --no-kv-offload", "", "", Effect::Ignored},
@@ -73,6 +81,7 @@ constexpr Option foreign_list[] = {
     {"-nr, --no-repack", "", "", Effect::Ignored},
     {"--no-host", "", "", Effect::Ignored},
     {"-fit, --fit", three_ways, "", Effect::Ignored},
+    {"--no-fit", "", "", Effect::Ignored},
     {"-fitt, --fit-target", "N", "", Effect::Ignored},
     {"-fitc, --fit-ctx", "N", "", Effect::Ignored},
     {"--swa-full", "", "", Effect::Ignored},
@@ -88,6 +97,7 @@ constexpr Option foreign_list[] = {
     {"--offline", "", "", Effect::Ignored},
     {"--list-devices", "", "tandem devices lists them", Effect::Refused},
     {"-hf, -hfr, --hf-repo", "NAME", "download the file and give it with -m", Effect::Refused},
+    {"-hff, --hf-file", "NAME", "download the file and give it with -m", Effect::Refused},
     {"-mu, --model-url", "URL", "download the file and give it with -m", Effect::Refused},
     {"--lora", "FILE", "merge the adapter into the model file", Effect::Refused},
     {"--lora-scaled", "FILE", "merge the adapter into the model file", Effect::Refused},
@@ -98,10 +108,18 @@ constexpr Option foreign_list[] = {
     {"-ot, --override-tensor", "LIST", "the split mode (-sm) places the weights", Effect::Refused},
     {"-cmoe, --cpu-moe", "", "the split mode (-sm) places the weights", Effect::Refused},
     {"-ncmoe, --n-cpu-moe", "N", "the split mode (-sm) places the weights", Effect::Refused, "0"},
-    {"--rope-scaling", "TYPE", "the model file says how positions scale", Effect::Refused},
-    {"--rope-scale", "X", "the model file says how positions scale", Effect::Refused},
-    {"--rope-freq-base", "X", "the model file says how positions scale", Effect::Refused, "0"},
-    {"--rope-freq-scale", "X", "the model file says how positions scale", Effect::Refused},
+    {"--rope-scaling", "TYPE", scaling, Effect::Refused},
+    {"--rope-scale", "X", scaling, Effect::Refused, "0|1"},
+    {"--rope-freq-base", "X", scaling, Effect::Refused, "0"},
+    {"--rope-freq-scale", "X", scaling, Effect::Refused, "0|1"},
+    {"--yarn-orig-ctx", "N", scaling, Effect::Refused, "0"},
+    {"--yarn-ext-factor", "X", scaling, Effect::Refused, "-1"},
+    {"--yarn-attn-factor", "X", scaling, Effect::Refused, "-1"},
+    {"--yarn-beta-slow", "X", scaling, Effect::Refused, "-1"},
+    {"--yarn-beta-fast", "X", scaling, Effect::Refused, "-1"},
+    {"-gan, --grp-attn-n", "N", "every token attends to all before it", Effect::Refused, "1"},
+    {"--check-tensors", "", "the numbers of the weights are taken as they are", Effect::Refused},
+    {"--log-file", "FILE", "redirect standard error to the file: 2> FILE", Effect::Refused},
 };
 
 // Tokens that the model was trained for, as far as positions count; 0 where the file does not say.

@@ -39,6 +39,7 @@ constexpr Option list[] = {
     {"--ppl-stride", "N", only, Effect::Refused, "0"},
     {"--kl-divergence", "", only, Effect::Refused},
     {"--kl-divergence-base, --save-all-logits", "FILE", only, Effect::Refused},
+    {"-bf, --binary-file", "FILE", only, Effect::Refused},
     {"--hellaswag", "", only, Effect::Refused},
     {"--winogrande", "", only, Effect::Refused},
     {"--multiple-choice", "", only, Effect::Refused},

@@ -24,6 +24,8 @@ namespace {
 constexpr std::string_view no_chat =
     "there is no conversation mode; give the prompt as the model's template would write it";
 
+constexpr std::string_view no_state = "the state of a prompt cannot be kept";
+
 constexpr Option output_list[] = {
     {"-n, --predict, --n-predict", "N",
      "tokens to generate; -1: until the model ends the text, -2: until the context is full "
@@ -42,13 +44,28 @@ constexpr Option output_list[] = {
     {"--show-timings", "", "", Effect::Ignored},
     {"-cnv, --conversation", "", no_chat, Effect::Refused},
     {"-sys, --system-prompt", "TEXT", no_chat, Effect::Refused},
+    {"-sysf, --system-prompt-file", "FILE", no_chat, Effect::Refused},
     {"--chat-template", "TEXT", no_chat, Effect::Refused},
+    {"--chat-template-file", "FILE", no_chat, Effect::Refused},
+    {"--chat-template-kwargs", "JSON", no_chat, Effect::Refused},
+    {"-rea, --reasoning", "[on|off|auto]", no_chat, Effect::Refused},
+    {"--reasoning-format", "NAME", no_chat, Effect::Refused},
+    {"--reasoning-budget", "N", no_chat, Effect::Refused, "-1"},
+    {"--in-prefix", "TEXT", no_chat, Effect::Refused},
+    {"--in-suffix", "TEXT", no_chat, Effect::Refused},
+    {"--in-prefix-bos", "", no_chat, Effect::Refused},
+    {"-mli, --multiline-input", "", no_chat, Effect::Refused},
     {"-i, --interactive", "", no_chat, Effect::Refused},
     {"-if, --interactive-first", "", no_chat, Effect::Refused},
     {"-r, --reverse-prompt", "TEXT", "no text ends the generation; -n bounds it", Effect::Refused},
     {"--context-shift", "", "a text ends where its context is full; -c makes it longer",
      Effect::Refused},
-    {"--prompt-cache", "FILE", "the state of a prompt cannot be kept", Effect::Refused},
+    {"--prompt-cache", "FILE", no_state, Effect::Refused},
+    {"--prompt-cache-all", "", no_state, Effect::Refused},
+    {"--prompt-cache-ro", "", no_state, Effect::Refused},
+    {"-bf, --binary-file", "FILE", "a prompt is text: -f names a file of it", Effect::Refused},
+    {"-ptc, --print-token-count", "N", "the last line counts the tokens", Effect::Refused, "-1"},
+    {"-np, --parallel", "N", "one text is written at a time", Effect::Refused, "1"},
 };
 constexpr OptionGroup output_options{"text", output_list};
 

@@ -156,10 +156,15 @@ TEST(run, lists_the_tokens_of_the_prompt) {
 }
 
 TEST(run, takes_the_flags_of_other_programs_scripts) {
-    Result result = tandem(tiny({"-p", "abc", "-n", "2", "-ngl", "99", "-fa", "--mlock",
-                                 "--no-mmap", "-no-cnv", "--temp", "0", "-fa", "on", "--no-warmup",
-                                 "--simple-io", "-kvo", "--mirostat", "0"}));
-    EXPECT_EQ(result.code, 0) << result.error;
+    const Words flags[] = {
+        {"-ngl", "99", "-fa", "--mlock", "--no-mmap", "-no-cnv", "--temp", "0", "-fa", "on"},
+        {"--no-warmup", "--simple-io", "-kvo", "--mirostat", "0"},
+        {"-np", "1", "-Cb", "f", "--cpu-mask-batch", "f", "--poll-batch", "0", "--no-fit"},
+        {"--dry-multiplier", "0.00", "--rope-freq-scale", "1.0"}};
+    for (const Words& some : flags) {
+        const Result result = tandem(with(tiny({"-p", "abc", "-n", "2"}), some));
+        EXPECT_EQ(result.code, 0) << result.error;
+    }
 }
 
 TEST(run, an_interrupt_ends_a_text_cleanly) {
