@@ -11,7 +11,7 @@ namespace tandem::cli {
 namespace {
 
 constexpr Option list[] = {
-    {"-m, --model", "FILES", "the models"},
+    {"-m, --model", "FILES", "the models; a name with a comma in it stands in double quotes"},
     {"--synthetic", "P:T",
      "a model of random weights in place of a file: a preset and a type, llama-1b:Q4_K_M (see "
      "tandem synth)"},
@@ -125,15 +125,37 @@ std::vector<std::vector<std::string>> device_sets(const Arguments& arguments) {
     return all;
 }
 
+// Names separated by commas; one that has a comma stands in double quotes, as in CSV files.
+std::vector<std::string> names_in(std::string_view text) {
+    std::vector<std::string> all(1);
+    bool quoted = false;
+    for (size_t i = 0; i < text.size(); ++i) {
+        std::string& name = all.back();
+        const char c = text[i];
+        if (quoted && c == '"' && text.substr(i + 1).starts_with('"')) {
+            name += text[++i];
+        } else if (c == '"' && (quoted || name.empty())) {
+            quoted = !quoted;
+        } else if (c == ',' && !quoted) {
+            all.emplace_back();
+        } else {
+            name += c;
+        }
+    }
+    return all;
+}
+
 struct Model {
     std::string name;
     bool synthetic = false;
 };
 std::vector<Model> models(const Arguments& arguments) {
+    if (arguments.has("layers") && !arguments.has("synthetic"))
+        throw Error("--layers is for --synthetic: the model of a file has the layers it has");
     std::vector<Model> all;
     for (const char* name : {"model", "synthetic"})
         for (const std::string& mention : arguments.texts(name))
-            for (std::string& model : split(mention)) {
+            for (std::string& model : names_in(mention)) {
                 if (model.empty())
                     throw Error("--" + std::string(name) +
                                 " takes names separated by commas, none of them empty, not \"" +

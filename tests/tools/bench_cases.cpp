@@ -97,6 +97,14 @@ TEST(Cases, sets_are_repeated_or_have_slashes) {
     EXPECT_EQ(slashes.list[1].setup.ratio, Ratio());
 }
 
+TEST(Cases, names_with_commas_stand_in_quotes) {
+    const Cases cases = cases_of({"-m", "\"a,b\",c\"d,\"e\"\"f\"", "-p", "1", "-n", "0"});
+    ASSERT_EQ(cases.list.size(), 3u);
+    EXPECT_EQ(cases.list[0].setup.model, "a,b");
+    EXPECT_EQ(cases.list[1].setup.model, "c\"d");
+    EXPECT_EQ(cases.list[2].setup.model, "e\"f");
+}
+
 TEST(Cases, options_of_llama_bench_are_known) {
     EXPECT_EQ(text_of(cases_of({"-m", "a", "-fa", "0,1", "-ngl", "99", "-mmp", "0", "-ncmoe", "0",
                                 "-nkvo", "0", "-embd", "0", "--prio", "0", "--no-warmup", "-v"})),
@@ -122,6 +130,10 @@ TEST(Cases, errors_name_the_option) {
                   }),
                   "--model takes names separated by commas, none of them empty, not \"" +
                       std::string(models) + "\"");
+    EXPECT_EQ(error_of([] {
+                  cases_of({"-m", "a", "--layers", "1"});
+              }),
+              "--layers is for --synthetic: the model of a file has the layers it has");
     EXPECT_NE(error_of([] {
                   cases_of({"-m", "a", "-pg", "5"});
               }).find("-pg takes two numbers"),
