@@ -45,9 +45,9 @@ std::string in_mib(int64_t total, int64_t free) {
 }
 
 // The devices of one run, which divide what is free.
-std::string describe(const std::vector<std::string>& names, int threads) {
+std::string describe(const std::vector<std::string>& names, const kernels::CpuOptions& cpu) {
     std::string text;
-    for (const auto& device : kernels::make_devices(names, threads)) {
+    for (const auto& device : kernels::make_devices(names, cpu)) {
         const kernels::Description& one = device->description();
         text += "  " + one.name + ": " + one.kind + ", " + one.features +
                 in_mib(one.total_bytes, one.free_bytes);
@@ -56,9 +56,9 @@ std::string describe(const std::vector<std::string>& names, int threads) {
 }
 
 // Of a machine with several memory nodes.
-std::string describe_nodes(int threads) {
+std::string describe_nodes(const kernels::CpuOptions& cpu) {
     const std::vector<std::string> names = kernels::cpu_devices();
-    return names.size() > 1 ? describe(names, threads) : "";
+    return names.size() > 1 ? describe(names, cpu) : "";
 }
 
 // All of them, also those that no model can run on.
@@ -95,18 +95,19 @@ void print_measured(const parallel::DeviceTable& table) {
 
 int run(const Arguments& arguments) {
     const bool measure = arguments.on("measure"), write = arguments.has("output");
-    const auto threads = int(std::max<int64_t>(0, arguments.integer("threads", 0)));
+    const kernels::CpuOptions cpu{int(std::max<int64_t>(0, arguments.integer("threads", 0))),
+                                  cpu_variant()};
     if (!arguments.has("device") && !measure && !write) {
         std::cout << "Available devices:\n"
-                  << describe(kernels::vulkan_adapters()) << describe({"cpu"}, threads)
-                  << describe_nodes(threads) << describe({"reference"}, threads);
+                  << describe(kernels::vulkan_adapters()) << describe({"cpu"}, cpu)
+                  << describe_nodes(cpu) << describe({"reference"}, cpu);
         return 0;
     }
     std::optional<OutputFile> out;  // now, because measuring takes a while
     if (write) out.emplace(arguments.text("output"), "the device table");
     const MeasuredDevices wanted{
-        .names = chosen_devices(arguments), .threads = threads, .folder = cache_folder()};
-    const std::string text = describe(wanted.names, threads);
+        .names = chosen_devices(arguments), .cpu = cpu, .folder = cache_folder()};
+    const std::string text = describe(wanted.names, cpu);
     std::cout << "Available devices:\n" << text << std::flush;
     if (!measure && !write) return 0;
     auto say = [](const std::string& what) { std::cerr << "measuring " << what << "\n"; };

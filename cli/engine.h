@@ -28,7 +28,7 @@ inline constexpr std::string_view less_memory =
 struct EngineOptions {
     model::Options model;
     std::vector<std::string> devices{"reference"};  // none: those of the table, for a plan only
-    int threads = 0;
+    kernels::CpuOptions cpu;
     parallel::PlanOptions plan;
     std::optional<std::filesystem::path> device_table;
     std::filesystem::path cache;  // where measurements of devices are kept; empty: nowhere

@@ -32,8 +32,7 @@ constexpr Option device_list[] = {
     {"-dev, --device", "LIST",
      "devices, separated by commas; one may be named several times, which makes several of "
      "it; none: no GPU (default: the GPUs; where there is none cpu, which is all cores, or where "
-     "memory is near "
-     "to some cores only each memory node, cpu:node0,cpu:node1)"},
+     "memory is near to some cores only each memory node, cpu:node0,cpu:node1)"},
     {"-ngl, --gpu-layers, --n-gpu-layers", "N",
      "0: no GPU where -dev names none; other numbers have no effect, the split mode places layers"},
     {"-t, --threads", "N", "threads of a CPU device (default: one per core of its set)"},
@@ -152,7 +151,7 @@ EngineOptions engine_options(const Arguments& arguments, int64_t context) {
                                     arguments.integer("batch-size", default_batch, 1)});
     options.devices = chosen_devices(arguments);
     // 0 and less: as many as there are cores.
-    options.threads = int(std::max<int64_t>(0, arguments.integer("threads", 0)));
+    options.cpu = {int(std::max<int64_t>(0, arguments.integer("threads", 0))), cpu_variant()};
     options.plan.mode =
         parallel::find_policy(arguments.text("split-mode", usual_mode(options.devices))).name;
     if (arguments.has("tensor-split"))

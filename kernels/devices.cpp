@@ -142,9 +142,9 @@ std::vector<std::string> usual_devices() {
 }
 
 std::vector<std::unique_ptr<Device>> make_devices(const std::vector<std::string>& names,
-                                                  int threads) {
+                                                  const CpuOptions& cpu) {
     std::vector<Place> places;
-    for (const std::string& name : names) places.push_back(place_for(name, threads));
+    for (const std::string& name : names) places.push_back(place_for(name, cpu.threads));
     std::vector<std::unique_ptr<Device>> devices(names.size());
     const int64_t free = free_memory();
     auto in_host_memory = int64_t(std::count_if(
@@ -174,7 +174,8 @@ std::vector<std::unique_ptr<Device>> make_devices(const std::vector<std::string>
                 .cores = places[i].cores,
                 .shares_cores = shared,
                 .total_bytes = places[i].node ? places[i].node->total_bytes : total_memory(),
-                .free_bytes = free_bytes(places, i, share)});
+                .free_bytes = free_bytes(places, i, share),
+                .variant = cpu.variant});
         else
             devices[i] = std::make_unique<ReferenceDevice>(names[i], share, shared);
     }

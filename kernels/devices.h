@@ -26,10 +26,15 @@ std::vector<std::string> cpu_devices();
 std::vector<std::string> cpu_devices(std::span<const MemoryNode> nodes);
 std::string node_name(const MemoryNode& node);  // "cpu:node0"
 
-// `threads` bounds the team of each CPU device; 0: one thread per core of its set. Free memory of
-// the host is divided among the devices that live there, that of a GPU among those made of it.
-// Throws Error naming the devices that exist.
+// How CPU devices work.
+struct CpuOptions {
+    int threads = 0;                // at most, of each; 0: one per core of its set
+    std::string_view variant = "";  // of the kernels, "avx2"; empty: the best that the machine runs
+};
+
+// Free memory of the host is divided among the devices that live there, that of a GPU among those
+// made of it. Throws Error naming the devices that exist.
 std::vector<std::unique_ptr<Device>> make_devices(const std::vector<std::string>& names,
-                                                  int threads = 0);
+                                                  const CpuOptions& cpu = {});
 
 }  // namespace tandem::kernels

@@ -12,7 +12,7 @@ namespace tandem::cli {
 
 struct MeasuredDevices {
     std::vector<std::string> names;
-    int threads = 0;
+    kernels::CpuOptions cpu;
     std::filesystem::path folder;  // empty: nothing is kept
 };
 

@@ -79,10 +79,10 @@ void measure_reading(std::span<const std::unique_ptr<kernels::Device>> device,
 }
 
 // Each kind of measurement on devices of its own: a device holds one model.
-void measure_devices(const std::vector<std::string>& names, int threads,
+void measure_devices(const std::vector<std::string>& names, const kernels::CpuOptions& cpu,
                      std::vector<parallel::DeviceRow>& rows) {
     std::vector<double> one(names.size());
-    Devices devices = kernels::make_devices(names, threads);
+    Devices devices = kernels::make_devices(names, cpu);
     for (const auto& device : devices)
         rows.push_back({.name = device->description().name,
                         .free_bytes = device->description().free_bytes,
@@ -90,7 +90,7 @@ void measure_devices(const std::vector<std::string>& names, int threads,
     auto each = [&](size_t i) { return std::span(&devices[i], 1); };
     all_at_once(names.size(), [&](size_t i) { one[i] = measure_arithmetic(each(i), rows[i]); });
     devices.clear();
-    devices = kernels::make_devices(names, threads);
+    devices = kernels::make_devices(names, cpu);
     all_at_once(names.size(), [&](size_t i) { measure_reading(each(i), one[i], rows[i]); });
 }
 
@@ -113,18 +113,18 @@ double turn_of(kernels::Device& device) {
     return passed.count() / double(turns);
 }
 
-double measure_turn(const std::string& name, int threads) {
-    const Devices devices = kernels::make_devices({name}, threads);
+double measure_turn(const std::string& name, const kernels::CpuOptions& cpu) {
+    const Devices devices = kernels::make_devices({name}, cpu);
     double seconds = 0;
     all_at_once(1, [&](size_t) { seconds = turn_of(*devices[0]); });
     return seconds;
 }
 
 // One exchange between two devices, as the first one sees it.
-Link measure_exchange(const std::vector<std::string>& pair, int threads) {
+Link measure_exchange(const std::vector<std::string>& pair, const kernels::CpuOptions& cpu) {
     // One inner element for each device, so that there is little to do but to exchange.
     const Chain chain{.layers = 8, .embd = 1024, .ffn = 2, .dtype = gguf::DType::F32};
-    const Devices devices = kernels::make_devices(pair, threads);
+    const Devices devices = kernels::make_devices(pair, cpu);
     Probe probe(chain, devices, {.mode = "tensor", .bucket = most_tokens});
     const Probe::Times one = probe.run(1, duration / 4);
     const int64_t tokens = affordable_tokens(one.seconds);
@@ -136,20 +136,20 @@ Link measure_exchange(const std::vector<std::string>& pair, int threads) {
 }
 
 // Who has waited for the other hears of it late, so the faster of both views counts.
-Link measure_pair(const std::string& a, const std::string& b, int threads) {
-    const Link forth = measure_exchange({a, b}, threads), back = measure_exchange({b, a}, threads);
-    const double turn = std::max(measure_turn(a, threads), measure_turn(b, threads));
+Link measure_pair(const std::string& a, const std::string& b, const kernels::CpuOptions& cpu) {
+    const Link forth = measure_exchange({a, b}, cpu), back = measure_exchange({b, a}, cpu);
+    const double turn = std::max(measure_turn(a, cpu), measure_turn(b, cpu));
     return {turn + std::min(forth.seconds, back.seconds),
             std::max(forth.bytes_per_second, back.bytes_per_second)};
 }
 
 }  // namespace
 
-parallel::DeviceTable measure_table(const std::vector<std::string>& names, int threads,
-                                    const Say& say) {
+parallel::DeviceTable measure_table(const std::vector<std::string>& names,
+                                    const kernels::CpuOptions& cpu, const Say& say) {
     parallel::DeviceTable table;
     if (say) say("how fast weights are read and multiplied");
-    measure_devices(names, threads, table.devices);
+    measure_devices(names, cpu, table.devices);
     table.links.assign(names.size(), std::vector<Link>(names.size()));
     std::map<std::pair<std::string, std::string>, Link> known;  // devices of one name are alike
     for (size_t a = 0; a < names.size(); ++a)
@@ -157,15 +157,16 @@ parallel::DeviceTable measure_table(const std::vector<std::string>& names, int t
             auto [found, added] = known.try_emplace(std::minmax({names[a], names[b]}), Link{});
             if (added) {
                 if (say) say("exchanges between " + names[a] + " and " + names[b]);
-                found->second = measure_pair(names[a], names[b], threads);
+                found->second = measure_pair(names[a], names[b], cpu);
             }
             table.links[a][b] = table.links[b][a] = found->second;
         }
     return table;
 }
 
-kernels::Limits measure_limits(const std::vector<std::string>& names, int threads) {
-    const Devices devices = kernels::make_devices(names, threads);
+kernels::Limits measure_limits(const std::vector<std::string>& names,
+                               const kernels::CpuOptions& cpu) {
+    const Devices devices = kernels::make_devices(names, cpu);
     std::vector<kernels::Limits> limits(devices.size());
     all_at_once(devices.size(), [&](size_t i) { limits[i] = devices[i]->measure_limits(); });
     kernels::Limits sum;

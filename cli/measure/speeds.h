@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "kernels/device.h"
+#include "kernels/devices.h"
 #include "parallel/device_table.h"
 
 namespace tandem::cli {
@@ -15,10 +15,11 @@ using Say = std::function<void(const std::string& sentence)>;
 
 // The devices of one run, which work at the same time and are measured at the same time, so that
 // those which share memory or cores get what is theirs. Seconds to tens of seconds.
-parallel::DeviceTable measure_table(const std::vector<std::string>& names, int threads,
-                                    const Say& say = {});
+parallel::DeviceTable measure_table(const std::vector<std::string>& names,
+                                    const kernels::CpuOptions& cpu, const Say& say = {});
 
 // What the hardware of all devices together allows: measured at the same time, then added up.
-kernels::Limits measure_limits(const std::vector<std::string>& names, int threads);
+kernels::Limits measure_limits(const std::vector<std::string>& names,
+                               const kernels::CpuOptions& cpu);
 
 }  // namespace tandem::cli

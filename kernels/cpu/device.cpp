@@ -21,10 +21,8 @@ namespace {
 const cpu::Variant& require_variant(std::string_view name) {
     const cpu::Variant* variant = cpu::find_variant(name);
     if (!variant)
-        throw Error("this machine does not run the CPU kernels \"" +
-                    std::string(name.empty() ? cpu::usual_variant() : name) +
-                    (name.empty() ? "\" (TANDEM_CPU)" : "\"") +
-                    "; there are amx, avx512bf16, avx512, avxvnni, avx2 and portable");
+        throw Error("this machine does not run the CPU kernels \"" + std::string(name) +
+                    "\"; it runs " + cpu::supported_variants());
     return *variant;
 }
 

@@ -301,10 +301,9 @@ struct Variant {
 bool is_zen4();  // this machine's processor
 // Whether it adds vectors of 64 bytes by twice as many units as multiply them.
 bool adds_cheaply();
-// What the environment variable TANDEM_CPU asks for; empty where nobody does.
-std::string_view usual_variant();
-// By name, or with an empty one the usual one, or the best that this machine runs. Null where it
-// runs none of that name.
+// By name, or with an empty one the best that this machine runs. Null where it runs none of that
+// name.
 const Variant* find_variant(std::string_view name = "");
+std::string supported_variants();  // "avx2, portable"
 
 }  // namespace tandem::kernels::cpu

@@ -1,4 +1,4 @@
-#include <cstdlib>
+#include <string>
 
 #include "kernels/cpu/isa.h"
 
@@ -95,16 +95,17 @@ bool adds_cheaply() {
 #endif
 }
 
-std::string_view usual_variant() {
-    const char* wanted = std::getenv("TANDEM_CPU");
-    return wanted ? wanted : "";
-}
-
 const Variant* find_variant(std::string_view name) {
-    if (name.empty()) name = usual_variant();
     for (const Variant& variant : variants)
         if ((name.empty() || name == variant.name) && variant.supported()) return &variant;
     return nullptr;
+}
+
+std::string supported_variants() {
+    std::string names;
+    for (const Variant& variant : variants)
+        if (variant.supported()) names += (names.empty() ? "" : ", ") + std::string(variant.name);
+    return names;
 }
 
 }  // namespace tandem::kernels::cpu

@@ -235,10 +235,10 @@ TEST_F(Measuring, devices_run_the_kernels_that_are_asked_for) {
     const Variable unknown("TANDEM_CPU", "mmx");
     const Result result = tandem({"devices"});
     EXPECT_EQ(result.code, 1);
-    EXPECT_EQ(
-        result.error,
-        "error: this machine does not run the CPU kernels \"mmx\" (TANDEM_CPU); there are amx, "
-        "avx512bf16, avx512, avxvnni, avx2 and portable\n");
+    EXPECT_TRUE(std::regex_match(
+        result.error, std::regex("error: this machine does not run the CPU kernels \"mmx\"; it "
+                                 "runs (\\w+, )*portable\n")))
+        << result.error;
 }
 
 // The number in front of " MiB free", of each line.

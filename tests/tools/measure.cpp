@@ -17,7 +17,7 @@ namespace {
 TEST(Measure, a_table_is_complete) {
     std::vector<std::string> said;
     const parallel::DeviceTable table = measure_table(
-        {"reference", "reference"}, 0, [&](const std::string& text) { said.push_back(text); });
+        {"reference", "reference"}, {}, [&](const std::string& text) { said.push_back(text); });
     ASSERT_EQ(table.size(), 2u);
     for (const parallel::DeviceRow& row : table.devices) {
         EXPECT_EQ(row.name, "reference");
@@ -34,20 +34,20 @@ TEST(Measure, a_table_is_complete) {
 }
 
 TEST(Measure, limits_add_up_over_the_devices) {
-    const kernels::Limits limits = measure_limits({"reference", "reference"}, 0);
+    const kernels::Limits limits = measure_limits({"reference", "reference"}, {});
     EXPECT_GT(limits.bytes_per_second, 1e6);
     EXPECT_GT(limits.multiply_adds_per_second, 1e6);
 }
 
 TEST(Measure, a_cpu_has_a_rate_for_floats) {
-    const kernels::Limits limits = measure_limits({"cpu"}, 1);
+    const kernels::Limits limits = measure_limits({"cpu"}, {.threads = 1});
     EXPECT_GT(limits.float_multiply_adds_per_second, 1e6);
     EXPECT_GT(limits.multiply_adds_per_second, 1e6);
 }
 
 TEST(Measure, what_was_measured_is_kept) {
     const test::Folder folder;
-    const MeasuredDevices devices{{"reference", "reference"}, 0, folder / "cache"};
+    const MeasuredDevices devices{.names = {"reference", "reference"}, .folder = folder / "cache"};
     int said = 0;
     const Say say = [&](const std::string&) { ++said; };
     const kernels::Limits first = limits_of(devices, false, say);
@@ -58,7 +58,7 @@ TEST(Measure, what_was_measured_is_kept) {
     limits_of(devices, true, say);
     EXPECT_EQ(said, 2);
     // Other devices are measured on their own, a damaged file is made anew.
-    limits_of({{"reference"}, 0, devices.folder}, false, say);
+    limits_of({.names = {"reference"}, .folder = devices.folder}, false, say);
     EXPECT_EQ(said, 3);
     // The highest ones last.
     double highest = 0;
@@ -77,14 +77,15 @@ TEST(Measure, what_was_measured_is_kept) {
 TEST(Measure, a_folder_that_cannot_be_written_is_no_error) {
     const test::Folder folder;
     std::ofstream(folder / "file") << "x";
-    EXPECT_GT(limits_of({{"reference"}, 0, folder / "file"}, false).bytes_per_second, 0);
+    EXPECT_GT(
+        limits_of({.names = {"reference"}, .folder = folder / "file"}, false).bytes_per_second, 0);
 }
 
 TEST(Measure, tables_are_kept_too) {
     const test::Folder folder;
     int said = 0;
     const Say say = [&](const std::string&) { ++said; };
-    const MeasuredDevices devices{{"reference"}, 0, folder / "cache"};
+    const MeasuredDevices devices{.names = {"reference"}, .folder = folder / "cache"};
     const parallel::DeviceTable first = speeds_of(devices, false, say);
     const parallel::DeviceTable again = speeds_of(devices, false, say);
     EXPECT_EQ(said, 1);
