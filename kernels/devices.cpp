@@ -62,16 +62,17 @@ Place place_of(const std::string& name) {
     return {cores, {}};
 }
 
+std::string lower(std::string text) {
+    for (char& c : text) c = char(std::tolower(static_cast<unsigned char>(c)));
+    return text;
+}
+
 bool is_cpu(const std::string& name) { return name == "cpu" || name.starts_with("cpu:"); }
 
 // N of "vulkanN".
 std::optional<int> vulkan_number(std::string_view name) {
     constexpr std::string_view kind = "vulkan";
-    if (name.size() <= kind.size() ||
-        !std::equal(kind.begin(), kind.end(), name.begin(), [](char a, char b) {
-            return a == std::tolower(static_cast<unsigned char>(b));
-        }))
-        return {};
+    if (!name.starts_with(kind)) return {};
     int number = -1;
     auto [end, error] =
         std::from_chars(name.data() + kind.size(), name.data() + name.size(), number);
@@ -141,8 +142,10 @@ std::vector<std::string> usual_devices() {
     return has_gpu() ? usual_devices(vulkan_adapters().list, nodes) : usual_devices({}, nodes);
 }
 
-std::vector<std::unique_ptr<Device>> make_devices(const std::vector<std::string>& names,
+std::vector<std::unique_ptr<Device>> make_devices(const std::vector<std::string>& as_written,
                                                   const CpuOptions& cpu) {
+    std::vector<std::string> names;
+    for (const std::string& name : as_written) names.push_back(lower(name));
     std::vector<Place> places;
     for (const std::string& name : names) places.push_back(place_for(name, cpu.threads));
     std::vector<std::unique_ptr<Device>> devices(names.size());
@@ -156,7 +159,7 @@ std::vector<std::unique_ptr<Device>> make_devices(const std::vector<std::string>
         const auto sharers = std::count_if(names.begin(), names.end(), [&](const auto& name) {
             return vulkan_number(name) == number;
         });
-        devices[i] = make_vulkan_device({.name = names[i],
+        devices[i] = make_vulkan_device({.name = as_written[i],
                                          .adapter = *number,
                                          .sharers = int(sharers),
                                          .host_bytes = free / (in_host_memory + sharers)});
@@ -170,14 +173,14 @@ std::vector<std::unique_ptr<Device>> make_devices(const std::vector<std::string>
         const int64_t share = free / in_host_memory;
         if (is_cpu(names[i]))
             devices[i] = std::make_unique<CpuDevice>(CpuDevice::Options{
-                .name = names[i],
+                .name = as_written[i],
                 .cores = places[i].cores,
                 .shares_cores = shared,
                 .total_bytes = places[i].node ? places[i].node->total_bytes : total_memory(),
                 .free_bytes = free_bytes(places, i, share),
                 .variant = cpu.variant});
         else
-            devices[i] = std::make_unique<ReferenceDevice>(names[i], share, shared);
+            devices[i] = std::make_unique<ReferenceDevice>(as_written[i], share, shared);
     }
     return devices;
 }

@@ -1,5 +1,5 @@
 // Devices by name: "reference", "cpu" (all cores), "cpu:0", "cpu:0-3", "cpu:node0" (the cores of a
-// memory node), "vulkan0", "vulkan1" (in any case). A name may be repeated, or cores divided, to
+// memory node), "vulkan0", "vulkan1", in any case. A name may be repeated, or cores divided, to
 // make several devices of one machine.
 #pragma once
 

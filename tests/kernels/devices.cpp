@@ -28,6 +28,13 @@ TEST(UsualDevices, are_the_gpus_or_the_cpu) {
     EXPECT_EQ(usual_devices({{gpu}}, nodes), Names{"vulkan0"});
 }
 
+TEST(Devices, are_named_in_any_case) {
+    const auto devices = make_devices({"CPU", "Reference"});
+    EXPECT_EQ(devices[0]->description().kind, "cpu");
+    EXPECT_EQ(devices[0]->description().name, "CPU");
+    EXPECT_EQ(devices[1]->description().kind, "reference");
+}
+
 TEST(Devices, that_do_not_exist_are_named) {
     for (const char* name : {"gpu7", "vulkan", "vulkan-1", "vulkan1x", "vulkanx", "vulcan0", ""})
         EXPECT_EQ(error_of([&] { make_devices({name}); }),
