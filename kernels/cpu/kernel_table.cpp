@@ -8,11 +8,11 @@ namespace tandem::kernels::cpu {
 
 namespace ops {
 extern const CpuKernel linear_units, linear_crossed_bf16, linear_bf16, linear_q16,
-    linear_q16_of_bf16, linear_q16_of_codes, linear_packed, linear_batched, linear_any, embed, pair,
-    any_pair, glu, maps, pick, temper, rms_norm, l2_norm, rope, attend, short_conv, delta_net,
-    moe_ffn, expert_bias, router, select_rows, reference, prepare_q8_of_32, prepare_q8_of_256,
-    prepare_q8_of_32_tiles, prepare_q8_of_256_tiles, prepare_f32_tiles, prepare_bf16,
-    prepare_bf16_pair, prepare_q16, prepare_q16_of_128, prepare_dense;
+    linear_q16_of_bf16, linear_q16_of_codes, linear_packed, linear_packed_in_halves, linear_batched,
+    linear_any, embed, pair, any_pair, glu, maps, pick, temper, rms_norm, l2_norm, rope, attend,
+    short_conv, delta_net, moe_ffn, expert_bias, router, select_rows, reference, prepare_q8_of_32,
+    prepare_q8_of_256, prepare_q8_of_32_tiles, prepare_q8_of_256_tiles, prepare_f32_tiles,
+    prepare_bf16, prepare_bf16_pair, prepare_q16, prepare_q16_of_128, prepare_dense;
 }
 
 namespace {
@@ -25,6 +25,7 @@ constexpr const CpuKernel* table[] = {
     &ops::linear_q16_of_bf16,
     &ops::linear_q16_of_codes,
     &ops::linear_packed,
+    &ops::linear_packed_in_halves,
     &ops::linear_batched,
     &ops::linear_any,
     &ops::embed,
@@ -73,7 +74,7 @@ std::vector<Kernel> claims_with(Reduced offered, bool halves) {
     std::vector<Kernel> all = as_claims();
     std::erase_if(all, [&](const Kernel& kernel) {
         const CpuKernel& entry = *table[size_t(kernel.number)];
-        return entry.needs > offered || (entry.halves && !halves);
+        return entry.needs > offered || entry.halves.value_or(halves) != halves;
     });
     return all;
 }
@@ -93,9 +94,10 @@ std::span<const Kernel> claims(Reduced offered, bool halves) {
 }
 
 const Kernel& claim_of(const CpuKernel& kernel) {
+    static const std::vector<Kernel> all = as_claims();
     size_t number = 0;
     while (table[number] != &kernel) ++number;
-    return claims(Reduced::AllTypes, true)[number];
+    return all[number];
 }
 
 }  // namespace tandem::kernels::cpu

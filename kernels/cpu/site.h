@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string_view>
 
 #include "kernels/cpu/isa.h"
@@ -34,7 +35,7 @@ struct CpuKernel {
     int64_t (*scratch_bytes)(std::span<const Operation> claimed) = nullptr;
     size_t in_place = 0;
     Reduced needs = Reduced::Nothing;  // only for sets that reduce at least so much
-    bool halves = false;               // only for sets with Isa::halves
+    std::optional<bool> halves;        // only for sets whose Isa::halves is this
     // Each token's rows come from the same token's rows and whole values, and members divide them
     // by share_rows or Rows::share alone.
     bool by_tokens = false;

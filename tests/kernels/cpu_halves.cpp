@@ -115,6 +115,57 @@ TEST(CpuHalves, CodesOf8BitsAreExact) {
     }
 }
 
+// The launches of a device that multiply, for so many tokens: their kernels and how many products
+// each has.
+using Launches = std::vector<std::pair<std::string, size_t>>;
+Launches products(const test::SmallModel& model, const test::Machine& machine, int64_t tokens) {
+    const auto device = test::make_cpu(machine);
+    const parallel::Programs programs = model.programs(*device, tokens);
+    Launches all;
+    for (const auto& item : fitting(programs.body, tokens).items)
+        for (const kernels::Launch& launch : std::get<parallel::Segment>(item).launches)
+            if (launch.kernel->name.starts_with("linear"))
+                all.emplace_back(launch.kernel->name, launch.operations.size());
+    return all;
+}
+
+// Adds up products of one value with weights of these types.
+struct Sums : test::SmallModel {
+    explicit Sums(const std::vector<DType>& types) {
+        const graph::Axis k = axis("k", 64), n = axis("n", 24);
+        const graph::Tensor x = activation("x", {k});
+        std::vector<graph::Tensor> all;
+        for (size_t i = 0; i < types.size(); ++i)
+            all.push_back(linear(x, weight("w" + std::to_string(i), types[i], {n}, {k})));
+        graph::Tensor y = all[0];
+        for (size_t i = 1; i < all.size(); ++i) y = add(y, all[i]);
+        finish(y);
+    }
+};
+
+// Whether weights of other types read the same value, before them or behind, changes no form.
+TEST(CpuHalves, NeighboursDoNotDecideHowCodesOf8BitsAreRead) {
+    const std::vector<DType> three{DType::Q5_0, DType::Q5_0, DType::Q8_0};
+    const std::vector<DType> two{DType::Q8_0, DType::Q4_0};
+    const std::vector<DType> four{DType::Q4_0, DType::IQ4_NL, DType::Q8_0, DType::Q4_0};
+    for (const test::Machine& machine : test::machines()) {
+        SCOPED_TRACE(machine.variant);
+        const bool halves = kernels::cpu::find_variant(machine.variant)->isa().halves;
+        const std::string codes = "linear.q16", others = "linear.packed";
+        EXPECT_EQ(products(Sums(three), machine, 40),
+                  halves ? Launches({{others, 2}, {codes, 1}}) : Launches({{others, 3}}));
+        EXPECT_EQ(products(Sums(two), machine, 40),
+                  halves ? Launches({{codes, 1}, {others, 1}}) : Launches({{others, 2}}));
+        EXPECT_EQ(
+            products(Sums(four), machine, 40),
+            halves ? Launches({{others, 1}, {codes, 2}, {others, 1}}) : Launches({{others, 4}}));
+        EXPECT_EQ(products(Sums(four), machine, 8), Launches({{others, 4}}));
+    }
+    for (const auto& types : {three, two, four})
+        test::expect_close(Sums(types), {test::random_step(0, 40), test::random_step(0, 3)},
+                           test::bound_of(DType::Q8_0));
+}
+
 // A row's or a token's largest code alone in each block, with either sign: their sums are the
 // largest there are. A row's scale is a power of two: 13992 is its code in F16.
 TEST(CpuHalves, CrossedProductsAreTheSame) {

@@ -35,12 +35,15 @@ size_t claim_siblings(std::span<const Operation> ahead, FormOf form_of) {
     return count;
 }
 
-// Of many tokens, types of floats may read different forms.
+// Of many tokens, types of floats may read different forms, and so may signed codes of 8 bits where
+// sums are kept in halves of lanes: no form may depend on who reads the value beside it.
+template <bool halves>
 size_t claim_packed(std::span<const Operation> ahead) {
     return claim_siblings(ahead, [](const Operation& operation) {
         const gguf::DType dtype = operation.inputs[1].view.dtype;
         const int64_t block = form_block(dtype);
-        return block > 0 || !in_tiles(operation.inputs[0].view) ? block : -1 - int64_t(dtype);
+        const bool by_block = block > 0 && !(halves && signed_bytes(dtype));
+        return by_block || !in_tiles(operation.inputs[0].view) ? block : -1 - int64_t(dtype);
     });
 }
 
@@ -319,8 +322,16 @@ extern const CpuKernel linear_q16_of_codes{.name = "linear.q16",
                                            .form = form_q16<32>,
                                            .needs = Reduced::Halves,
                                            .halves = true};
-extern const CpuKernel linear_packed{
-    .name = "linear.packed", .claim = claim_packed, .bind = bind_packed, .form = form_packed};
+extern const CpuKernel linear_packed{.name = "linear.packed",
+                                     .claim = claim_packed<false>,
+                                     .bind = bind_packed,
+                                     .form = form_packed,
+                                     .halves = false};
+extern const CpuKernel linear_packed_in_halves{.name = "linear.packed",
+                                               .claim = claim_packed<true>,
+                                               .bind = bind_packed,
+                                               .form = form_packed,
+                                               .halves = true};
 extern const CpuKernel linear_any{.name = "linear.any", .claim = claim_any, .bind = bind_any};
 
 }  // namespace tandem::kernels::cpu::ops
