@@ -232,5 +232,22 @@ TEST(CpuHalves, WhatIsNoNumberSpoilsItsRowOrTokenOnly) {
                 }
 }
 
+// Of what is no number, all bits may be set: rounding must not carry into the sign.
+TEST(CpuHalves, WhatIsNoNumberWithAllBitsSetIsNone) {
+    const auto tokens = random_rows(19, {1});
+    for (DType dtype : {DType::F16, DType::BF16})
+        for (const test::Machine& machine : test::machines())
+            for (int sign : {0x7f, 0xff})
+                for (size_t column : {4, 131, 299}) {
+                    Weights weights(dtype, random_rows(rows, {1}));
+                    weights.bytes[17][2 * column] = std::byte{0xff};
+                    weights.bytes[17][2 * column + 1] = std::byte(sign);
+                    const std::vector<float> y = product_of(machine, dtype, weights, tokens);
+                    for (size_t i = 0; i < y.size(); ++i)
+                        ASSERT_EQ(std::isnan(y[i]), i % rows == 17)
+                            << machine.variant << " " << gguf::name(dtype) << " " << i;
+                }
+}
+
 }  // namespace
 }  // namespace tandem

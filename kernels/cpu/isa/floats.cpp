@@ -11,11 +11,17 @@ namespace tandem::kernels::cpu::TANDEM_ISA {
 namespace {
 
 #if defined(__AMX_BF16__)
-// Two numbers side by side in every lane, rounded to bf16.
+// Rounded to bf16 in the upper half of every lane, whose lower half is left over. What is no number
+// gets a bit that stays: rounding could make a zero of it.
+[[gnu::always_inline]] inline I rounded_bf16(F x) {
+    const I bits = as_int(x), infinity = splat(0x7f800000);
+    const I quiet = bit_or(bits, splat(0x400000));
+    return select_less(infinity, as_int(abs(x)), quiet, add(bits, splat(0x8000)));
+}
+// Two numbers side by side in every lane.
 [[gnu::always_inline]] inline I pair_bf16(F even, F odd) {
-    const I half = splat(0x8000);
-    return bit_or(bit_and(add(as_int(odd), half), splat(int32_t(0xffff0000))),
-                  shift_right(add(as_int(even), half), 16));
+    return bit_or(bit_and(rounded_bf16(odd), splat(int32_t(0xffff0000))),
+                  shift_right(rounded_bf16(even), 16));
 }
 // What pair_bf16() lost.
 [[gnu::always_inline]] inline I pair_rest(F even, F odd, I pair) {
