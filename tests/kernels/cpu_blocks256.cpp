@@ -93,5 +93,24 @@ TEST(CpuBlocks256, RowsAndTilesHaveTheSameCodes) {
         }
 }
 
+// Even of numbers that have no inverse.
+TEST(CpuBlocks256, TinyTokensGiveNextToNothing) {
+    std::mt19937 random(5);
+    for (const test::Machine& machine : test::machines())
+        for (float size : {1e-28f, 1e-31f, 1e-36f, 1e-37f, 1e-38f, 1e-40f, 1e-44f, 0.0f}) {
+            SCOPED_TRACE(machine.variant + " " + std::to_string(std::log10(size)));
+            const kernels::cpu::Isa& isa = kernels::cpu::find_variant(machine.variant)->isa();
+            std::vector<float> x = row_about(0, random);
+            for (float& value : x) value *= size;
+            Q8Tile tile;
+            isa.place(x.data(), columns, columns, reinterpret_cast<uint8_t*>(&tile), 0);
+            for (int i = 0; i < columns; ++i)
+                ASSERT_LE(std::abs(double(test::code_of(tile, 0, i, isa)) * tile.scales[0] -
+                                   x[size_t(i)]),
+                          std::max(size / 50, 5e-30f));
+            for (int16_t sum : tile.sums16[0]) EXPECT_TRUE(size == 1e-28f || sum == 0);
+        }
+}
+
 }  // namespace
 }  // namespace tandem

@@ -105,6 +105,9 @@ inline void each_sums16(At at, Take take, Visit visit) {
     }
 }
 
+// The inverse of less would not be finite: such blocks are zeros.
+inline constexpr float least_largest = 1e-30f;
+
 // Rounds a block of 256 and returns its scale, which is no finite number where x has one that is
 // not. Where numbers are so alike that codes would pass most_magnitude, the scale is larger than
 // what the largest needs, by less than a bit.
@@ -112,8 +115,9 @@ template <typename At>
 inline float round_256(const float* x, At at) {
     const float most = largest_magnitude(x, 256);
     auto round = [&](float largest) {
+        const float inverse = largest > least_largest ? largest_code / largest : 0;
         for (int column = 0; column < 256; column += 64)
-            round_codes(x + column, 64, largest > 0 ? largest_code / largest : 0, at(column));
+            round_codes(x + column, 64, inverse, at(column));
         return largest / largest_code;
     };
     const float scale = round(most);
