@@ -294,8 +294,13 @@ inline F min(F a, F b) {
 inline F abs(F a) {
     return each_lane<F>([&](int i) { return __builtin_fabsf(a.lane[i]); });
 }
+// The least integer for what has no room, and for what is no number.
 inline I round_to_int(F a) {
-    return each_lane<I>([&](int i) { return uint32_t(int32_t(__builtin_rintf(a.lane[i]))); });
+    return each_lane<I>([&](int i) {
+        const float whole = __builtin_rintf(a.lane[i]);
+        const bool fits = whole >= -0x1p31f && whole < 0x1p31f;
+        return fits ? uint32_t(int32_t(whole)) : uint32_t(1) << 31;
+    });
 }
 inline void store(float* p, F a) { std::memcpy(p, a.lane, sizeof a.lane); }
 inline void store_nontemporal(float* p, F a) { std::memcpy(p, a.lane, sizeof a.lane); }
