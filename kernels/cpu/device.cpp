@@ -232,7 +232,7 @@ Limits CpuDevice::measure_limits() {
             std::max(best.bytes_per_second, double(bytes) / seconds_since(start));
         auto raise = [&](double& best_rate, float (*work)(int64_t), int64_t products) {
             start = std::chrono::steady_clock::now();
-            team_.run([&](const Worker&) { sink += uint64_t(work(rounds)); });
+            team_.run([&](const Worker&) { sink += work(rounds) > 0; });
             const double rate = double(rounds) * double(products) * team_.size();
             best_rate = std::max(best_rate, rate / seconds_since(start));
         };
