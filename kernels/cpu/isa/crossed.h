@@ -24,7 +24,7 @@
 
 namespace tandem::kernels::cpu::TANDEM_ISA {
 
-// A Type (matrix.h, q16_dots.h) that is multiplied like this.
+// A Type (weight_type.h, q16_dots.h) that is multiplied like this.
 template <class Type>
 struct Crossed : Type {
     static constexpr bool crossed = true;

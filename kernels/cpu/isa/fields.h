@@ -5,8 +5,8 @@
 
 namespace tandem::kernels::cpu::TANDEM_ISA {
 
-// Calls visit(g) for each 32 elements of a Type's block (matrix.h): in a loop, or with constants
-// for shifts and indices, where that is safe.
+// Calls visit(g) for each 32 elements of a Type's block (weight_type.h): in a loop, or with
+// constants for shifts and indices, where that is safe.
 template <class Type, bool unrolls, typename Visit>
 [[gnu::always_inline]] inline void each_group(Visit visit) {
     constexpr int groups = Type::block / 32;

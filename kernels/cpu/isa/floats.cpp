@@ -4,6 +4,7 @@
 #include "kernels/cpu/isa/kernels.h"
 #include "kernels/cpu/isa/matrix_units.h"
 #include "kernels/cpu/isa/q16_dots.h"
+#include "kernels/cpu/isa/row_walk.h"
 #include "kernels/cpu/isa/word_dots.h"
 
 namespace tandem::kernels::cpu::TANDEM_ISA {

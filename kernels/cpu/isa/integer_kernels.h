@@ -5,6 +5,7 @@
 #include "kernels/cpu/isa/matrix_units.h"
 #include "kernels/cpu/isa/panel_dots.h"
 #include "kernels/cpu/isa/q16_dots.h"
+#include "kernels/cpu/isa/row_dots.h"
 
 namespace tandem::kernels::cpu::TANDEM_ISA {
 

@@ -14,7 +14,9 @@
 
 #include <utility>
 
-#include "kernels/cpu/isa/matrix.h"
+#include "kernels/cpu/isa/fields.h"
+#include "kernels/cpu/isa/results.h"
+#include "kernels/cpu/isa/weight_type.h"
 
 namespace tandem::kernels::cpu::TANDEM_ISA {
 

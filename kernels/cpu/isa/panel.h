@@ -21,8 +21,9 @@
 #pragma once
 
 #include "kernels/cpu/isa/crossed.h"
-#include "kernels/cpu/isa/matrix.h"
+#include "kernels/cpu/isa/fields.h"
 #include "kernels/cpu/isa/quantize.h"
+#include "kernels/cpu/isa/weight_type.h"
 
 namespace tandem::kernels::cpu::TANDEM_ISA {
 

@@ -19,7 +19,8 @@
 
 #include <cstring>
 
-#include "kernels/cpu/isa/matrix.h"
+#include "kernels/cpu/isa/prefetch.h"
+#include "kernels/cpu/isa/results.h"
 
 namespace tandem::kernels::cpu::TANDEM_ISA {
 

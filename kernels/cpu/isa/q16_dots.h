@@ -23,7 +23,7 @@ namespace tandem::kernels::cpu::TANDEM_ISA {
 
 // Type::get(at) loads `lanes` weights. Type::least is the least magnitude but zero where they have
 // few exponents, else 0; Type::q16_block is 32, or 128 for BF16. Or a Type of blocks of 32 signed
-// codes and a scale (matrix.h).
+// codes and a scale (weight_type.h).
 template <class Type>
 struct Q16Dots {
     using Tile = Q16Tile;

@@ -1,0 +1,57 @@
+// How products with few tokens go over rows and tokens, whatever kind of numbers they multiply:
+// packed groups of rows stay packed and pass some tokens at a time, whose sums stay in registers.
+#pragma once
+
+#include "kernels/cpu/isa/results.h"
+
+namespace tandem::kernels::cpu::TANDEM_ISA {
+
+inline const uint8_t* token_row(const Product& product, int64_t token) {
+    const int64_t from = product.x_rows ? product.x_rows[token] : token;
+    return product.x + from * product.x_stride;
+}
+
+// T tokens from `token` on, G packed groups.
+template <int G, int T, typename Tile>
+inline void run_tile(const Product& product, int64_t group, int64_t token, const uint8_t* weights,
+                     Tile tile) {
+    const uint8_t* x[T];
+    for (int t = 0; t < T; ++t) x[t] = token_row(product, token + t);
+    F results[G][T];
+    tile(weights, x, results);
+    for (int g = 0; g < G; ++g) put<T>(product, group + g, token, results[g]);
+}
+
+// visit<count>() for a count from 1 to `most`.
+template <int most, typename Visit>
+inline void with_count(int64_t count, Visit visit) {
+    if (count == most)
+        visit.template operator()<most>();
+    else if constexpr (most > 1)
+        with_count<most - 1>(count, visit);
+}
+
+// All tokens against all groups of rows: blocks of tokens whose activations stay in a cache, within
+// them the groups, whose weights stay in the nearest one while the tokens pass.
+template <int most, int64_t together, typename Each>
+inline void for_tiles(const Product& product, int64_t group_bytes, Each each) {
+    constexpr int64_t token_block = 128;
+    for (int64_t first = 0; first < product.tokens; first += token_block) {
+        int64_t last = first + token_block < product.tokens ? first + token_block : product.tokens;
+        for (int64_t group = product.first_group; group < product.last_group; group += together) {
+            const int64_t left_groups = product.last_group - group;
+            const int64_t groups = left_groups < together ? left_groups : together;
+            const uint8_t* weights = product.matrix + group * group_bytes;
+            for (int64_t token = first; token < last;) {
+                const int64_t left = last - token, passes = (left + most - 1) / most;
+                const int64_t count = (left + passes - 1) / passes;  // alike in all of them
+                with_count<most>(count, [&]<int T>() {
+                    each.template operator()<T>(group, groups, token, weights);
+                });
+                token += count;
+            }
+        }
+    }
+}
+
+}  // namespace tandem::kernels::cpu::TANDEM_ISA
