@@ -20,7 +20,7 @@ class CpuDevice final : public Device {
         std::vector<int> cores;     // one thread each
         bool shares_cores = false;  // with another device
         int64_t total_bytes = 0, free_bytes = 0;
-        std::string_view variant = "";  // instruction set (variants.cpp); "": the best
+        std::string_view variant = "";  // instruction set (variants.cpp); "": the usual
     };
     // Throws Error when the machine does not run the variant.
     explicit CpuDevice(const Options& options);

@@ -46,7 +46,7 @@ std::span<const CpuKernel* const> kernel_table();
 std::span<const Kernel> claims(Reduced offered, bool halves);
 const Kernel& claim_of(const CpuKernel& kernel);
 
-// Claims one operation of the op of that name.
+// Whether it is one of the op of that name.
 inline bool is(const Operation& operation, std::string_view op) {
     return operation.node->op->name == op;
 }

@@ -37,6 +37,7 @@ struct Q2_K {
     using Scales = WholeScales<true, true>;
     static constexpr int block = 256, bytes = 84, zero = 0, levels = 4;
     static constexpr bool is_signed = false, by_quads = true;
+    // d, dmin, 8 x {u16 with 2 scales and 2 minima of 4 bits, codes [8]}
     const uint8_t* p;
     F d, dmin;
 
@@ -62,6 +63,7 @@ struct Q3_K {
     using Scales = WholeScales<true, false>;
     static constexpr int block = 256, bytes = 110, zero = 4, levels = 8;
     static constexpr bool is_signed = false, by_quads = true;
+    // scales of 6 bits [16], d, codes [96]
     const uint8_t* p;
     F d;
     I all_scales[4];  // bytes of two groups in each lane, 32 more than they are
@@ -98,6 +100,7 @@ struct Q3_K {
 struct Q4_K : SixBits {
     static constexpr int block = 256, bytes = 144, zero = 0, levels = 16;
     static constexpr bool is_signed = false, by_quads = true;
+    // d, dmin, scales and minima of 6 bits [8], codes [128]
     using SixBits::SixBits;
     [[gnu::always_inline]] auto codes(int g) const {
         return [q = p + (16 + 16 * g) * lanes](int j) { return nibbles(q, j); };
@@ -107,6 +110,7 @@ struct Q4_K : SixBits {
 struct Q5_K : SixBits {
     static constexpr int block = 256, bytes = 176, zero = 0, levels = 32;
     static constexpr bool is_signed = false, by_quads = true;
+    // likewise, but 8 x {fifth bits [4], codes [16]}
     using SixBits::SixBits;
     [[gnu::always_inline]] auto codes(int g) const {
         const uint8_t* const q = p + (16 + 20 * g) * lanes;
@@ -120,6 +124,7 @@ struct Q6_K {
     using Scales = WholeScales<true, false>;
     static constexpr int block = 256, bytes = 210, zero = 32, levels = 64;
     static constexpr bool is_signed = false, by_quads = true;
+    // d, 8 x {s8 scales [2], 2 high bits [8], codes [16]}
     const uint8_t* p;
     F d;
 

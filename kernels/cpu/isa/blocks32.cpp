@@ -16,6 +16,7 @@ struct Q4_0 {
     using Scales = Scale;
     static constexpr int block = 32, bytes = 18, zero = 8, levels = 16;
     static constexpr bool is_signed = false, by_quads = true;
+    // d, codes [16]
     const uint8_t* p;
 
     [[gnu::always_inline]] auto codes(int) const {
@@ -28,6 +29,7 @@ struct Q4_1 {
     using Scales = ScaleMin;
     static constexpr int block = 32, bytes = 20, zero = 0, levels = 16;
     static constexpr bool is_signed = false, by_quads = true;
+    // d, m, codes [16]
     const uint8_t* p;
 
     [[gnu::always_inline]] auto codes(int) const {
@@ -40,6 +42,7 @@ struct Q5_0 {
     using Scales = Scale;
     static constexpr int block = 32, bytes = 22, zero = 16, levels = 32;
     static constexpr bool is_signed = false, by_quads = true;
+    // d, fifth bits [4], codes [16]
     const uint8_t* p;
 
     [[gnu::always_inline]] auto codes(int) const {
@@ -54,6 +57,7 @@ struct Q5_1 {
     using Scales = ScaleMin;
     static constexpr int block = 32, bytes = 24, zero = 0, levels = 32;
     static constexpr bool is_signed = false, by_quads = true;
+    // d, m, fifth bits [4], codes [16]
     const uint8_t* p;
 
     [[gnu::always_inline]] auto codes(int) const {
@@ -68,6 +72,7 @@ struct Q8_0 {
     using Scales = Scale;
     static constexpr int block = 32, bytes = 34, zero = 0, levels = 128;
     static constexpr bool is_signed = true, by_quads = true;
+    // d, codes [32]
     const uint8_t* p;
 
     [[gnu::always_inline]] auto codes(int) const {
@@ -80,6 +85,7 @@ struct IQ4_NL {
     using Scales = Scale;
     static constexpr int block = 32, bytes = 18, zero = 0, levels = 128;
     static constexpr bool is_signed = true, by_quads = true;
+    // d, codes [16]
     const uint8_t* p;
 
     [[gnu::always_inline]] auto codes(int) const {
@@ -94,6 +100,7 @@ struct MXFP4 {
     using Scales = Scale;
     static constexpr int block = 32, bytes = 17, zero = 12, levels = 25;
     static constexpr bool is_signed = false, by_quads = true;
+    // e, codes [16]
     const uint8_t* p;
 
     [[gnu::always_inline]] auto codes(int) const {
