@@ -12,8 +12,8 @@ namespace tandem::kernels::cpu::TANDEM_ISA {
 namespace {
 
 #if defined(__AMX_BF16__)
-// Rounded to bf16 in the upper half of every lane, whose lower half is left over. What is no number
-// gets a bit that stays: rounding could make a zero of it.
+// Rounded to bf16, halves away from zero, in the upper half of every lane; the rest is left over.
+// What is no number gets a bit that stays: rounding could make a zero of it.
 [[gnu::always_inline]] inline I rounded_bf16(F x) {
     const I bits = as_int(x), infinity = splat(0x7f800000);
     const I quiet = bit_or(bits, splat(0x400000));
@@ -115,7 +115,7 @@ inline void float_tile(const uint8_t* weights, int64_t columns, const uint8_t* c
 
 template <class Type>
 void multiply_floats(const Product& product) {
-    constexpr int most = lanes == 16 ? 8 : 4;
+    constexpr int most = lanes == 16 ? 8 : 4;  // two sums each: half of all registers
     for_tiles<most, 1>(product, product.columns * Type::bytes * lanes,
                        [&]<int T>(int64_t group, int64_t, int64_t token, const uint8_t* weights) {
                            run_tile<1, T>(
@@ -179,20 +179,19 @@ constexpr auto* multiply_float_tiles = multiply_panels<WordDots<Floats<Type>>>;
 
 }  // namespace
 
-extern const Matrix f32{0, multiply_floats<Single>, multiply_float_tiles<Single>};
-extern const Matrix f16{0,
-                        multiply_floats<Half>,
-                        multiply_float_tiles<Half>,
-                        multiply_units<Half, 2>,
-                        multiply_integers<Half>(),
-                        in_integers ? Half::q16_block : 0,
-                        crossed_integers<Half>()};
-extern const Matrix bf16{0,
-                         multiply_floats<Brain>,
-                         multiply_float_tiles<Brain>,
-                         many_of_bf16.multiply_bf16,
-                         many_of_bf16.multiply_q16,
-                         in_integers ? Brain::q16_block : 0,
-                         crossed_integers<Brain>()};
+extern const Matrix f32{.multiply_rows = multiply_floats<Single>,
+                        .multiply_tiles = multiply_float_tiles<Single>};
+extern const Matrix f16{.multiply_rows = multiply_floats<Half>,
+                        .multiply_tiles = multiply_float_tiles<Half>,
+                        .multiply_bf16 = multiply_units<Half, 2>,
+                        .multiply_q16 = multiply_integers<Half>(),
+                        .q16_block = in_integers ? Half::q16_block : 0,
+                        .multiply_crossed = crossed_integers<Half>()};
+extern const Matrix bf16{.multiply_rows = multiply_floats<Brain>,
+                         .multiply_tiles = multiply_float_tiles<Brain>,
+                         .multiply_bf16 = many_of_bf16.multiply_bf16,
+                         .multiply_q16 = many_of_bf16.multiply_q16,
+                         .q16_block = in_integers ? Brain::q16_block : 0,
+                         .multiply_crossed = crossed_integers<Brain>()};
 
 }  // namespace tandem::kernels::cpu::TANDEM_ISA
