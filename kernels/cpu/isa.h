@@ -36,9 +36,10 @@ inline constexpr int most_magnitude = 1023;
 // two to the next.
 inline constexpr int scale_steps = 4;
 
-// 256 columns of 16 tokens with the same codes and scales, for products with many tokens; all
-// columns of 16 tokens are a row of tiles, of which the last may not be full. Tokens that are not
-// there are zeros.
+// 256 columns of 16 tokens, for products with many tokens. Codes and scales are those of a Q8Row,
+// but for blocks of 32 that are next to nothing beside the token's largest. All columns of 16
+// tokens are a row of tiles, of which the last may not be full. Tokens that are not there are
+// zeros.
 inline constexpr int tile_tokens = 16, tile_columns = 256;
 constexpr int64_t tiles_of(int64_t tokens) { return (tokens + tile_tokens - 1) / tile_tokens; }
 
@@ -53,7 +54,7 @@ constexpr int tile_place(int column, bool halves) {
 struct alignas(64) Q8Tile {
     int8_t codes[tile_columns / 64][tile_tokens][64];
     int16_t sums32[tile_tokens][tile_columns / 32];  // of codes
-    int16_t sums16[tile_tokens][tile_columns / 16];  // in blocks of 256, or for halves of lanes
+    int16_t sums16[tile_tokens][tile_columns / 16];  // likewise
     float scales[tile_tokens];
     // In blocks of 32: a block's scale is that of the token times a power of two, kept as what it
     // adds to the bits of a float, times 2^(-steps / 4). The real sums lack the token's scale.
@@ -158,9 +159,11 @@ struct Attention {
     float* scratch = nullptr;     // attention_scratch() floats, best aligned to 64 bytes
 };
 inline constexpr int attention_queries = 256;     // the most of one call
-inline constexpr int attention_few_queries = 16;  // up to these, attend_few() is faster
-inline constexpr int attention_part = 256;        // the most positions of attend_few()
-inline constexpr int attention_cells = 128;       // positions that attend_block() takes at once
+inline constexpr int attention_few_queries = 16;  // up to these, attend_few() is faster: two rounds
+inline constexpr int attention_part = 256;        // the most positions of it: 8 KB of scores
+// Positions that attend_block() takes at once: keys and values of 128 elements are 128 KB in f32,
+// which a second cache keeps beside the queries.
+inline constexpr int attention_cells = 128;
 // `keys` elements of a key, both pairs together, and `values` of a value.
 constexpr int64_t attention_scratch(int64_t keys, int64_t values) {
     // Rows are filled up to vectors, of at most 16 lanes; half as many queries make a tile.

@@ -1,5 +1,7 @@
 // Attention of few queries: rows of the cache go from memory to registers and are used for up to
-// eight queries there, nothing of them is stored.
+// eight queries there, nothing of them is stored. attention_block.cpp has the scalar version, of
+// which this does all cells as one block; lanes of a vector add up every so many elements of a
+// score, and then each other.
 //
 // A tile is `Queries` queries by lanes / Queries cells, one accumulator for each pair. Its scores
 // are a vector [Queries][cells of a tile], so that soft maximum and weights need no transposition.
@@ -52,7 +54,7 @@ inline void multiply_keys(const CacheHead& keys, const CacheRun& run, const Cach
     }
 }
 
-// out += weights v from element e on, `Vectors` vectors of elements at once, then fewer.
+// out = weights v from element e on, `Vectors` vectors of elements at once, then fewer.
 template <int Queries, typename Rows, int Vectors>
 inline void add_values(const CacheHead& values, const CacheRun& run, int64_t count,
                        const float* weights, int64_t e, float* const* out) {

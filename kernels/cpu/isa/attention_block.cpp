@@ -2,6 +2,28 @@
 // widened and transposed and values widened once for all queries, then tiles of queries multiply
 // with them in registers: scores = q k^T, out += weights v. Both are one product, of rows whose
 // elements are spread over a vector by vectors of columns, of floats or of integers.
+//
+//     for (query i) {                                   // q[e] *= scale, once; most = -infinity
+//         for (block of cells) {
+//             for (cell c) {
+//                 float score = 0;
+//                 for (element e) score = fma(q[i][e], k[c][e], score);   // both pairs in a row
+//                 if (soft_cap > 0) score = soft_cap * tanh(score / soft_cap);
+//                 scores[c] = sees(i, c) ? score : -infinity;
+//             }
+//             float larger = max(most[i], scores...), factor = exp(most[i] - larger);
+//             for (cell c) weights[c] = exp(scores[c] - larger);
+//             total[i] = fma(total[i], factor, sum of weights);
+//             for (element e) {
+//                 out[i][e] *= factor;
+//                 for (cell c) out[i][e] = fma(weights[c], v[c][e], out[i][e]);
+//             }
+//             most[i] = larger;
+//         }
+//     }
+//
+// In integers (attention_codes.h) q, k, v and weights are rounded to codes first; a score is then
+// the exact sum of products of codes, times the scales.
 #include "kernels/cpu/isa/attention_codes.h"
 #include "kernels/cpu/isa/cache_rows.h"
 #include "kernels/cpu/isa/kernels.h"

@@ -75,7 +75,8 @@ struct CacheRun {
           until_end(cache.cells - position % cache.cells),
           round(cache.cells * cache.stride) {}
     const uint8_t* row(int64_t i) const { return first + i * stride - (i < until_end ? 0 : round); }
-    // Asks memory for rows that are wanted soon, given one at work.
+    // Asks memory for rows that are wanted soon, given one at work, as of a stream that many tokens
+    // pass.
     void fetch_ahead(const uint8_t* row) const {
         for (int64_t at = 0; at < stride; at += 64) prefetch_line<attention_few_queries>(row + at);
     }

@@ -2,6 +2,15 @@
 // elements with 32 elements x 16 rows and adds up in f32. Whatever a type is, its rows become bf16
 // on the way; a tile then needs no scales.
 //
+//     for (row r, token t) {
+//         float sum = 0;
+//         for (column k) sum += bf16(weight(r, k)) * x(t, k);      // rounded as the units do it
+//         y = sum;
+//     }
+//
+// A weight made of a code is fma(code + base, scale, -base * scale), cut off to bf16: its scale is
+// larger by what that takes on average.
+//
 //     weights    a step of 32 columns of one group: bf16 [16 pairs of elements][16 rows][2]
 //     tokens     tiles of place_bf16(), up to four at a time
 //     sums       a tile for each tile of tokens, in the units' registers over all steps

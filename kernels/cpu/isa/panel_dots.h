@@ -3,6 +3,18 @@
 // of weights all the tokens. Sums of integers of 16 or 32 columns and what they add up to stay in
 // registers, so that nothing is stored while the columns of a panel pass.
 //
+// The scalar version is that of row_dots.h, but that totals begin anew with each 256 columns, of
+// which a token has one scale:
+//
+//     for (row r, token t, panel c) {
+//         float total = 0;
+//         for (part p of c) total = fma(sum(r, t, p), scale(r, t, p), total);
+//         y = fma(total, x.scale(t, c), y);
+//     }
+//
+// In blocks of 256, scale(r, t, p) is the row's. In blocks of 32 it is the row's times one of four
+// steps, rounded when a panel is unpacked, and a power of two of the token.
+//
 // Where scales are whole numbers and sums small, one instruction adds a sum's product with its
 // scale to an integer; else the sum becomes a float on the way. Without instructions for dot
 // products, sums of a few quads stay in the halves of their lanes until then.
@@ -13,7 +25,8 @@
 
 namespace tandem::kernels::cpu::TANDEM_ISA {
 
-// That meet the groups together; the last ones of a tile may be half as many.
+// That meet the groups together: panel_walk.h counts the registers. The last ones of a tile may be
+// half as many.
 inline constexpr int panel_tokens = 4;
 // Of T tokens.
 template <int T>

@@ -24,7 +24,8 @@
 
 namespace tandem::kernels::cpu::TANDEM_ISA {
 
-// Groups that meet a token together.
+// Groups that meet a token together. With four tokens these are 12 sums in integers and as many
+// floats, of 32 registers of 16 lanes; or 8 and 8, of 16 registers of 8 lanes, some in memory.
 inline constexpr int panel_groups = lanes == 16 ? 3 : 2;
 inline constexpr int64_t results = tile_tokens * lanes;  // of a group and 16 tokens
 inline constexpr int64_t most_results = panel_groups * results;

@@ -7,6 +7,18 @@
 //
 // Likewise those of signed codes of 8 bits, where no instruction adds up their products with bytes.
 //
+//     for (row r, token t, panel c) {
+//         float total = 0;
+//         for (block b of c) {             // code = round(number / scale), halves to even
+//             int sum = 0;                 // has room for the products of any two blocks
+//             for (column k of b) sum += code(r, k) * x.code(t, k);
+//             total = fma(float(sum), scale(r, b) * x.scale(t, b), total);
+//         }
+//         y = y + total;
+//     }
+//
+// Scales of rows of F16 and BF16 are powers of two, so that their products with others are exact.
+//
 //     panel     pairs of codes [columns / 2][lanes][2]
 //               scales [blocks][lanes]: exponents to be added, or floats
 //               nothing [lanes]: 0, or no number where a weight is none
@@ -29,6 +41,7 @@ struct Q16Dots {
     using Tile = Q16Tile;
     static constexpr int64_t columns = q16_columns, token_bytes = 2;
     static constexpr int64_t block = Type::block, bytes = Type::bytes;
+    // As many sums and totals as panel_walk.h counts.
     static constexpr int some_tokens = 4, pairs = q16_pairs;
     static constexpr int64_t asks = tile_tokens / some_tokens * columns / 32;
     static constexpr int q16_block = [] {

@@ -1,4 +1,16 @@
 // Rounding to int8 codes, of rows and of tiles.
+//
+//     for (block b) {
+//         float most = max of |x[k]|, inverse;
+//         if (b has 256 columns) {
+//             scale = most / largest_code, inverse = largest_code / most, or 0;
+//             if (magnitudes of 16 codes add up to too much) the same with a larger `most`;
+//         } else {
+//             scale = the least 2^n * below_power[step] that makes no code too large;
+//             inverse = 2^-n * (1 / below_power[step]);
+//         }
+//         for (column k of b) code[k] = round(x[k] * inverse);     // halves to even
+//     }
 #pragma once
 
 #include "kernels/cpu/isa.h"

@@ -158,8 +158,8 @@ template <class Type, int G, int T>
     I whole[G][T], of_mins[G][T];
     for (int g = 0; g < G; ++g)
         for (int t = 0; t < T; ++t) whole[g][t] = of_mins[g][t] = splat(0);
-    // One load follows a field from group to group, so that the processor's prefetchers learn its
-    // way, and the code for eight tokens stays short.
+    // In a loop, one load follows a field through the block, so that the processor's prefetchers
+    // learn its way, and the code for eight tokens stays short.
     each_group<Type, false>([&](int n) [[gnu::always_inline]] {
         const int64_t at = b * (Type::block / 32) + n;  // of the 32 elements, in the row
         // Memory gives the next groups in the order in which they lie.
@@ -213,13 +213,15 @@ inline void tile(const uint8_t* weights, int64_t apart, int64_t columns,
 }
 
 // Where a product takes many instructions, some tokens are read for two groups at once: for as many
-// as registers have room for sums.
+// as registers have room for sums. Four make eight, half of 16 registers; reading one alone takes
+// little beside unpacking the rows.
 template <class Type>
 inline constexpr int64_t groups_together = (sums_in_halves && Type::by_quads) ? 2 : 1;
 inline constexpr int least_together = 2, most_together = 4;  // tokens
 
 template <class Type>
 void multiply(const Product& product) {
+    // Sums of products, in chains, and totals: 16 of 32 registers, or 12 of 16.
     constexpr int most = lanes == 16 ? 8 : 6;
     const int64_t group_bytes = product.columns / Type::block * Type::bytes * lanes;
     auto each = [&]<int T>(int64_t group, int64_t groups, int64_t token, const uint8_t* weights) {

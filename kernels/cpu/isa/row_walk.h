@@ -35,7 +35,7 @@ inline void with_count(int64_t count, Visit visit) {
 // them the groups, whose weights stay in the nearest one while the tokens pass.
 template <int most, int64_t together, typename Each>
 inline void for_tiles(const Product& product, int64_t group_bytes, Each each) {
-    constexpr int64_t token_block = 128;
+    constexpr int64_t token_block = 128;  // rows of 4096 columns in int8 take 0.7 MB
     for (int64_t first = 0; first < product.tokens; first += token_block) {
         int64_t last = first + token_block < product.tokens ? first + token_block : product.tokens;
         for (int64_t group = product.first_group; group < product.last_group; group += together) {

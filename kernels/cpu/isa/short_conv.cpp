@@ -1,6 +1,13 @@
 // silu of a causal convolution over the last few tokens, a channel in each lane. Kernel and history
 // come with the taps of a channel side by side; here a tap is a row of channels, as the inputs are.
 // A row of inputs is read again for each tap, from the first cache.
+//
+//     for (token i, channel c) {                     // inputs before the first token: the state
+//         float sum = kernel[c][0] * x[i - history][c];
+//         for (int tap = 1; tap < taps; ++tap)
+//             sum = fma(kernel[c][tap], x[i - history + tap][c], sum);
+//         y[i][c] = sum / (1 + exp(-sum));
+//     }
 #include "kernels/cpu/isa/kernels.h"
 #include "kernels/cpu/isa/vector_math.h"
 

@@ -2,6 +2,15 @@
 // tokens whose sums stay in registers while the columns of a panel pass. Rows and tokens are read
 // in words of 4 bytes, one for every lane:
 //
+//     for (row r, token t, panel c) {
+//         float sum = 0;
+//         for (word k of c) sum = add_product(sum, row(r, k), x(t, k));
+//         y = y + sum;
+//     }
+//
+// A product of floats and its addition are rounded once, and those of a pair of bf16 as the
+// instruction does it.
+//
 //     rows      [words][lanes], unpacked
 //     tokens    [words / 16][16 tokens][16]
 //
@@ -20,6 +29,8 @@ namespace tandem::kernels::cpu::TANDEM_ISA {
 template <class Type>
 struct WordDots {
     static constexpr int line = 16, words = 128;  // of a token side by side; of a panel
+    // Three groups by eight take 24 of 32 registers for sums, three for rows and one for a token;
+    // two by four take 8 of 16, two and one.
     static constexpr int some_tokens = lanes == 16 ? 8 : 4;
 
     struct Panel {

@@ -45,7 +45,7 @@ struct Written {
 constexpr int64_t part_cells = attention_part;
 
 // The most tokens of one sequence for which a cache is read in parts: blocks of more queries make
-// work enough.
+// work enough. Their queries fit one call, and they are no more than products take in rows.
 int64_t few_tokens(int64_t q_per_kv) {
     return std::clamp<int64_t>(attention_queries / q_per_kv, 1, 8);
 }

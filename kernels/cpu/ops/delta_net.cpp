@@ -10,9 +10,11 @@ namespace tandem::kernels::cpu::ops {
 
 namespace {
 
-constexpr int64_t rows_at_a_time = 32;
-constexpr int64_t most_parts = 8;     // of a head's rows, for chunks
-constexpr int64_t worth_a_chunk = 8;  // tokens
+constexpr int64_t rows_at_a_time = 32;  // of 128 columns: 16 KB, half a first cache
+// Of a head's rows, for chunks: each part does again what its rows share.
+constexpr int64_t most_parts = 8;
+// Tokens: fewer leave most of a chunk's columns, of which there are delta_tokens, empty.
+constexpr int64_t worth_a_chunk = 8;
 
 size_t claim(std::span<const Operation> ahead) {
     const Operation& operation = ahead[0];

@@ -118,7 +118,7 @@ struct MoeFfn {
     // To read its choices in tiles, one for all of its matrices. They pay off with fewer on matrix
     // units, and where sums in halves of lanes make tiles much faster than rows.
     bool many(int64_t choices) const {
-        constexpr int64_t most_unpacked_in_rows = 16;
+        constexpr int64_t most_unpacked_in_rows = 16;  // twice as many as pass at a time
         const bool early = site.isa.reduced == Reduced::AllTypes || site.isa.halves;
         return room.tiled && choices > (early ? most_tokens_in_rows : most_unpacked_in_rows);
     }
