@@ -7,7 +7,7 @@
 namespace tandem::kernels::cpu {
 
 namespace ops {
-extern const CpuKernel linear_units, linear_crossed_bf16, linear_bf16, linear_q16,
+extern const CpuKernel linear_units, linear_crossed_bf16, linear_bf16, linear_q16_of_f16,
     linear_q16_of_bf16, linear_q16_of_codes, linear_packed, linear_packed_in_halves, linear_batched,
     linear_any, embed, pair, any_pair, glu, maps, pick, temper, rms_norm, l2_norm, rope, attend,
     short_conv, delta_net, moe_ffn, expert_bias, router, select_rows, reference, prepare_q8_of_32,
@@ -21,7 +21,7 @@ constexpr const CpuKernel* table[] = {
     &ops::linear_units,
     &ops::linear_crossed_bf16,
     &ops::linear_bf16,
-    &ops::linear_q16,
+    &ops::linear_q16_of_f16,
     &ops::linear_q16_of_bf16,
     &ops::linear_q16_of_codes,
     &ops::linear_packed,

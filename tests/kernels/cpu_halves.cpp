@@ -151,7 +151,7 @@ TEST(CpuHalves, NeighboursDoNotDecideHowCodesOf8BitsAreRead) {
     for (const test::Machine& machine : test::machines()) {
         SCOPED_TRACE(machine.variant);
         const bool halves = kernels::cpu::find_variant(machine.variant)->isa().halves;
-        const std::string codes = "linear.q16", others = "linear.packed";
+        const std::string codes = "linear.q16_of_codes", others = "linear.packed";
         EXPECT_EQ(products(Sums(three), machine, 40),
                   halves ? Launches({{others, 2}, {codes, 1}}) : Launches({{others, 3}}));
         EXPECT_EQ(products(Sums(two), machine, 40),

@@ -253,8 +253,8 @@ TEST(Cpu, MatrixUnitsComeFirst) {
         return std::ranges::find(kernels, name, &kernels::Kernel::name) - kernels.begin();
     };
     EXPECT_LT(place("linear.units"), place("linear.bf16"));
-    EXPECT_LT(place("linear.units"), place("linear.q16"));
-    EXPECT_LT(place("linear.q16"), place("linear.packed"));
+    EXPECT_LT(place("linear.units"), place("linear.q16_of_f16"));
+    EXPECT_LT(place("linear.q16_of_f16"), place("linear.packed"));
     EXPECT_LT(place("linear.packed"), std::ssize(kernels));
 }
 
