@@ -5,6 +5,9 @@
 
 namespace tandem::kernels::cpu {
 
+// Of a row of a prepared value, which runs over all axes but the first.
+int64_t columns_of(const graph::View& view);
+
 // Plain f32 rows packed together (for operands whose rows lie apart).
 const Form& dense();
 

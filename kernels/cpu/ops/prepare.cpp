@@ -1,0 +1,153 @@
+// Preparations of activations in the forms that matrix kernels read (forms.h): for each a kernel,
+// which claims nothing, but is launched where somebody reads its form.
+#include <algorithm>
+
+#include "kernels/cpu/forms.h"
+#include "kernels/cpu/rows.h"
+
+namespace tandem::kernels::cpu::ops {
+
+namespace {
+
+// The rows of the first axis of a value as dense f32.
+class DenseRows {
+  public:
+    explicit DenseRows(const graph::View& view)
+        : view_(view), dense_(as_rows(view, view.axes.size() - 1).has_value()) {
+        if (!dense_) copy_.resize(size_t(columns_of(view)));
+    }
+    // Good until the next call.
+    const float* row(int64_t index) {
+        const float* at = reinterpret_cast<const float*>(view_.data) + index * view_.strides[0];
+        if (dense_) return at;
+        graph::View row = view_;
+        row.data += index * view_.strides[0] * 4;
+        row.extents[0] = 1;
+        copy_ = graph::load(row);
+        return copy_.data();
+    }
+
+  private:
+    const graph::View view_;
+    const bool dense_;
+    std::vector<float> copy_;
+};
+
+// Calls use(row number, dense f32 row) for this worker's share of the rows.
+template <typename Use>
+void each_dense_row(const graph::View& view, const Site& site, const Worker& worker, Use use) {
+    int64_t first, last;
+    worker.share_rows(live_count(view, site.inputs()), 1, first, last);
+    DenseRows dense(view);
+    for (int64_t r = first; r < last; ++r) use(r, dense.row(r));
+}
+
+template <int64_t block>
+Task bind_q8(const Launch& launch, const Site& site) {
+    graph::View from = site.view(launch.operations[0].inputs[0]);
+    graph::View to = site.view(launch.operations[0].output);
+    int64_t columns = columns_of(from), stride = q8_row(columns, block).bytes;
+    return [=](const Worker& worker) {
+        each_dense_row(from, site, worker, [&](int64_t r, const float* row) {
+            site.isa.quantize(row, columns, block,
+                              reinterpret_cast<uint8_t*>(to.data) + r * stride);
+        });
+    };
+}
+
+// Each member makes whole tiles.
+Task bind_tiles(const Launch& launch, const Site& site, const TileForm& form) {
+    graph::View from = site.view(launch.operations[0].inputs[0]);
+    graph::View to = site.view(launch.operations[0].output);
+    return [=](const Worker& worker) {
+        int64_t rows = live_count(from, site.inputs());
+        DenseRows dense(from);
+        int64_t first, last;
+        if (worker.only)
+            first = worker.only->first / tile_tokens, last = tiles_of(worker.only->last);
+        else
+            worker.share(tiles_of(rows), first, last);
+        for (int64_t r = first * tile_tokens; r < last * tile_tokens; ++r)
+            form.place(r < rows ? dense.row(r) : nullptr,
+                       reinterpret_cast<uint8_t*>(to.data) + r / tile_tokens * form.bytes(),
+                       int(r % tile_tokens));
+    };
+}
+
+template <int64_t block>
+Task bind_block_tiles(const Launch& launch, const Site& site) {
+    return bind_tiles(launch, site,
+                      {.isa = &site.isa,
+                       .block = block,
+                       .columns = columns_of(launch.operations[0].inputs[0].view)});
+}
+
+template <int parts>
+Task bind_bf16(const Launch& launch, const Site& site) {
+    return bind_tiles(launch, site,
+                      {.isa = &site.isa,
+                       .parts = parts,
+                       .columns = columns_of(launch.operations[0].inputs[0].view)});
+}
+
+template <int64_t block>
+Task bind_q16(const Launch& launch, const Site& site) {
+    return bind_tiles(launch, site,
+                      {.isa = &site.isa,
+                       .q16_block = block,
+                       .columns = columns_of(launch.operations[0].inputs[0].view)});
+}
+
+Task bind_dense(const Launch& launch, const Site& site) {
+    graph::View from = site.view(launch.operations[0].inputs[0]);
+    graph::View to = site.view(launch.operations[0].output);
+    int64_t columns = columns_of(from);
+    return [=](const Worker& worker) {
+        each_dense_row(from, site, worker, [&](int64_t r, const float* row) {
+            std::copy(row, row + columns, reinterpret_cast<float*>(to.data) + r * columns);
+        });
+    };
+}
+
+size_t never(std::span<const Operation>) { return 0; }
+
+}  // namespace
+
+extern const CpuKernel prepare_q8_of_32{
+    .name = "prepare.q8_of_32", .claim = never, .bind = bind_q8<32>, .by_tokens = true};
+extern const CpuKernel prepare_q8_of_256{
+    .name = "prepare.q8_of_256", .claim = never, .bind = bind_q8<256>, .by_tokens = true};
+extern const CpuKernel prepare_q8_of_32_tiles{.name = "prepare.q8_of_32_tiles",
+                                              .claim = never,
+                                              .bind = bind_block_tiles<32>,
+                                              .by_tokens = true};
+extern const CpuKernel prepare_q8_of_256_tiles{.name = "prepare.q8_of_256_tiles",
+                                               .claim = never,
+                                               .bind = bind_block_tiles<256>,
+                                               .by_tokens = true};
+extern const CpuKernel prepare_f32_tiles{
+    .name = "prepare.f32_tiles", .claim = never, .bind = bind_block_tiles<0>, .by_tokens = true};
+extern const CpuKernel prepare_bf16{.name = "prepare.bf16",
+                                    .claim = never,
+                                    .bind = bind_bf16<1>,
+                                    .needs = Reduced::Bf16,
+                                    .by_tokens = true};
+extern const CpuKernel prepare_bf16_pair{.name = "prepare.bf16_pair",
+                                         .claim = never,
+                                         .bind = bind_bf16<2>,
+                                         .needs = Reduced::AllTypes,
+                                         .by_tokens = true};
+extern const CpuKernel prepare_q16{.name = "prepare.q16_tiles",
+                                   .claim = never,
+                                   .bind = bind_q16<32>,
+                                   .needs = Reduced::Halves,
+                                   .by_tokens = true};
+extern const CpuKernel prepare_q16_of_128{.name = "prepare.q16_of_128_tiles",
+                                          .claim = never,
+                                          .bind = bind_q16<128>,
+                                          .needs = Reduced::Bf16,
+                                          .by_tokens = true};
+extern const CpuKernel prepare_dense{
+    .name = "prepare.dense", .claim = never, .bind = bind_dense, .by_tokens = true};
+
+}  // namespace tandem::kernels::cpu::ops
