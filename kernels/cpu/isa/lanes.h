@@ -38,6 +38,14 @@ inline I add_neighbours(I a, I b) {
     return add(as_int(even_blocks<Size>(first, last)), as_int(odd_blocks<Size>(first, last)));
 }
 
+// Of words of 4 bytes: the products of every two neighbours. Lane n of the result has those of a's,
+// or b's where n is odd.
+template <typename Dot>
+inline I dot_neighbours(I a, I b, Dot dot_words) {
+    const F first = as_float(a), last = as_float(b);
+    return dot_words(as_int(even_blocks<1>(first, last)), as_int(odd_blocks<1>(first, last)));
+}
+
 template <int Size = lanes / 2>
 inline void transpose(F (&row)[lanes]) {
     for (int i = 0; i < lanes; ++i) {

@@ -1,9 +1,7 @@
-// Tokens in the tiles that products with many tokens read.
-#include <array>
-
+// Tokens in int8 tiles, as products with many tokens read them: rounded as quantize.h does it, then
+// put in the order of their tile, with the sums of codes.
 #include "kernels/cpu/isa/kernels.h"
 #include "kernels/cpu/isa/lanes.h"
-#include "kernels/cpu/isa/q16_dots.h"
 #include "kernels/cpu/isa/quantize.h"
 
 namespace tandem::kernels::cpu::TANDEM_ISA {
@@ -30,14 +28,6 @@ void sum_codes(Q8Tile& tile, int token) {
                 [&](int first, I sums) { store_halves(sums16 + first, sums); });
     for (int n = 0; n < tile_columns / 32; ++n)
         sums32[n] = int16_t(sums16[2 * n] + sums16[2 * n + 1]);
-}
-
-// Of words of 4 bytes: the products of every two neighbours. Lane n of the result has those of a's,
-// or b's where n is odd.
-template <typename Dot>
-inline I dot_neighbours(I a, I b, Dot dot_words) {
-    const F first = as_float(a), last = as_float(b);
-    return dot_words(as_int(even_blocks<1>(first, last)), as_int(odd_blocks<1>(first, last)));
 }
 
 // What sums of a token's crossed products begin with, of each 32 columns.
@@ -136,76 +126,6 @@ void place_by_32(const float* x, int64_t count, Q8Tile* tiles, int token) {
     }
 }
 
-// Of the first so many columns, in such blocks.
-template <int block>
-void cross_codes(Q16Tile& tile, int64_t columns, int token) {
-    if constexpr (crosses) {
-        alignas(64) static constexpr auto crossed_words = [] {
-            std::array<int32_t, q16_pairs> masks = {};
-            for (int pair = 0; pair < crossed_pairs; ++pair) masks[size_t(pair)] = -1;
-            return masks;
-        }();
-        auto codes = [&](int n) {
-            if (32 * n >= columns) return splat(0);
-            return bit_and(load(reinterpret_cast<const uint8_t*>(tile.codes[n][token])),
-                           load(reinterpret_cast<const uint8_t*>(crossed_words.data())));
-        };
-        auto products = [&](int n) {
-            return dot_neighbours(codes(n), codes(n + 1),
-                                  [](I even, I odd) { return dot_pairs(splat(0), even, odd); });
-        };
-        // Lanes have the products of columns from 0, 32, 0, 32 ... and 64, 96, 64, 96 ... on.
-        const I first = minus(products(0)), last = minus(products(2));
-        if constexpr (block == 32) {
-            const I twice = add_neighbours<2>(first, last);
-            const I fourfold = add_neighbours<4>(twice, twice);
-            alignas(64) int32_t sums[lanes];
-            store(reinterpret_cast<uint8_t*>(sums), add_neighbours<lanes / 2>(fourfold, fourfold));
-            for (int n = 0; n < q16_columns / 32; ++n) tile.crossed[token][n] = sums[n];
-        } else {
-            tile.crossed[token][0] = sum(add(first, last));
-        }
-    }
-}
-
-// 256 columns, of which the first `count` are in tiles, in such blocks.
-template <int block>
-void place_integers(const float* x, int64_t count, Q16Tile* tiles, int token) {
-    constexpr int parts = tile_columns / block, lanes_of_part = lanes / parts;
-    F most_of[parts], squares_of[parts];
-    for (F& of_part : most_of) of_part = zero();
-    each_vector([&](int, int at) {
-        F& of_part = most_of[at / block];
-        of_part = larger(of_part, abs(load_f32(x + at)));
-    });
-    const F most = join_rows<parts>(most_of, larger);
-    alignas(64) float units[lanes];
-    store(units, unit_of(most));
-    for (F& of_part : squares_of) of_part = zero();
-    each_vector([&](int, int at) {
-        const F of_most = mul(load_f32(x + at), splat(units[at / block * lanes_of_part]));
-        F& of_part = squares_of[at / block];
-        of_part = fma(of_most, of_most, of_part);
-    });
-    const F squares = join_rows<parts>(squares_of, [](F a, F b) { return add(a, b); });
-    const Q16Scale of = Q16Scale::of_token(most, mul(most, sqrt(squares)));
-    alignas(64) float scales[lanes], inverses[lanes];
-    store(scales, of.scale);
-    store(inverses, of.inverse);
-    for (int64_t k = 0; k < count; k += q16_columns) tiles[k / q16_columns].nothing[token] = 0;
-    for (int64_t k = 0; k < count; k += 32) {
-        Q16Tile& tile = tiles[k / q16_columns];
-        const int64_t column = k % q16_columns, lane = k / block * lanes_of_part;
-        for (int i = 0; i < 32; i += lanes)
-            store_halves(tile.codes[column / 32][token] + i,
-                         q16_code(load_f32(x + k + i), splat(inverses[lane])));
-        tile.scales[token][column / block] = scales[lane];
-        tile.nothing[token] += 0 * scales[lane];
-    }
-    for (int64_t k = 0; k < count; k += q16_columns)
-        cross_codes<block>(tiles[k / q16_columns], count - k, token);
-}
-
 void clear(Q8Tile& tile, int token) {
     for (auto& codes : tile.codes) std::memset(codes[token], 0, sizeof codes[token]);
     auto zero_out = [&](auto& of) { std::memset(&of[token], 0, sizeof of[token]); };
@@ -215,23 +135,6 @@ void clear(Q8Tile& tile, int token) {
 }
 
 }  // namespace
-
-void place_q16(const float* row, int64_t columns, int64_t block, uint8_t* tiles, int token) {
-    auto* tile = reinterpret_cast<Q16Tile*>(tiles);
-    for (int64_t first = 0; first < columns; first += tile_columns) {
-        const int64_t left = columns - first;
-        const bool whole = left >= tile_columns;
-        const int64_t count = whole ? tile_columns : (left + 31) / 32 * 32;
-        float filled_up[tile_columns] = {};
-        if (row && !whole) std::memcpy(filled_up, row + first, size_t(left) * sizeof(float));
-        const float* const x = row && whole ? row + first : filled_up;
-        Q16Tile* const to = tile + first / q16_columns;
-        if (block == 32)
-            place_integers<32>(x, count, to, token);
-        else
-            place_integers<q16_columns>(x, count, to, token);
-    }
-}
 
 void place(const float* row, int64_t columns, int64_t block, uint8_t* tiles, int token) {
     auto* tile = reinterpret_cast<Q8Tile*>(tiles);
