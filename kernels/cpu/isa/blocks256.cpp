@@ -156,7 +156,7 @@ struct IQ4_XS {
     explicit IQ4_XS(const uint8_t* at)
         : p(at), d(load_f16(p)), high(load_u16(p + 2 * lanes)), low(dword(p + 4 * lanes, 0)) {}
     [[gnu::always_inline]] auto codes(int g) const {
-        return [q = p + (8 + 16 * g) * lanes, table = biased(table16(nonlinear_levels))](int j) {
+        return [q = p + (8 + 16 * g) * lanes, table = biased(table16(nonlinear.level))](int j) {
             return lookup_nibbles(table, q, j);
         };
     }

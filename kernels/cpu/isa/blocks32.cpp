@@ -89,7 +89,7 @@ struct IQ4_NL {
     const uint8_t* p;
 
     [[gnu::always_inline]] auto codes(int) const {
-        return [q = p + 2 * lanes, table = biased(table16(nonlinear_levels))](int j) {
+        return [q = p + 2 * lanes, table = biased(table16(nonlinear.level))](int j) {
             return lookup_nibbles(table, q, j);
         };
     }

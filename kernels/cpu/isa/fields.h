@@ -1,6 +1,7 @@
 // The fields of packed blocks (packing.cpp), for every row at once.
 #pragma once
 
+#include "gguf/quants/nonlinear.h"
 #include "kernels/cpu/isa/simd.h"
 
 namespace tandem::kernels::cpu::TANDEM_ISA {
@@ -43,6 +44,16 @@ template <typename Table16>
     return lookup(table, nibbles(p, j));
 #endif
 }
+
+// The levels of IQ4_NL and IQ4_XS, an array of which nothing is called when kernels run.
+struct Levels {
+    int8_t level[16];
+};
+inline constexpr Levels nonlinear = [] {
+    Levels all = {};
+    for (size_t i = 0; i < 16; ++i) all.level[i] = gguf::nonlinear_levels[i];
+    return all;
+}();
 
 // Some bits of every byte from place `from` on, at place `to`; the rest of the bytes is 0.
 [[gnu::always_inline]] inline I move_bits(I bytes, int bits, int from, int to) {

@@ -5,10 +5,6 @@
 
 namespace tandem::kernels::cpu::TANDEM_ISA {
 
-// The levels of IQ4_NL and IQ4_XS.
-inline constexpr int8_t nonlinear_levels[16] = {-127, -104, -83, -65, -49, -35, -22, -10,
-                                                1,    13,   25,  38,  53,  69,  89,  113};
-
 extern const Matrix f32, f16, bf16;
 extern const Matrix q4_0, q4_1, q5_0, q5_1, q8_0, iq4_nl, mxfp4;
 extern const Matrix q2_k, q3_k, q4_k, q5_k, q6_k, iq4_xs;
