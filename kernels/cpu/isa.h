@@ -85,7 +85,7 @@ inline constexpr int q16_columns = 128;
 struct alignas(64) Q16Tile {
     int16_t codes[q16_columns / 32][tile_tokens][32];
     float scales[tile_tokens][q16_columns / 32];     // of each block
-    float nothing[tile_tokens];                      // 0, or no number where the columns have none
+    float nan_or_zero[tile_tokens];                  // 0, or no number where the columns have none
     int32_t crossed[tile_tokens][q16_columns / 32];  // as in Q8Tile
 };
 constexpr int64_t q16_tile_bytes(int64_t columns) {

@@ -72,7 +72,7 @@ void place_integers(const float* x, int64_t count, Q16Tile* tiles, int token) {
     alignas(64) float scales[lanes], inverses[lanes];
     store(scales, of.scale);
     store(inverses, of.inverse);
-    for (int64_t k = 0; k < count; k += q16_columns) tiles[k / q16_columns].nothing[token] = 0;
+    for (int64_t k = 0; k < count; k += q16_columns) tiles[k / q16_columns].nan_or_zero[token] = 0;
     for (int64_t k = 0; k < count; k += 32) {
         Q16Tile& tile = tiles[k / q16_columns];
         const int64_t column = k % q16_columns, lane = k / block * lanes_of_part;
@@ -80,7 +80,7 @@ void place_integers(const float* x, int64_t count, Q16Tile* tiles, int token) {
             store_halves(tile.codes[column / 32][token] + i,
                          q16_code(load_f32(x + k + i), splat(inverses[lane])));
         tile.scales[token][column / block] = scales[lane];
-        tile.nothing[token] += 0 * scales[lane];
+        tile.nan_or_zero[token] += 0 * scales[lane];
     }
     for (int64_t k = 0; k < count; k += q16_columns)
         cross_codes<block>(tiles[k / q16_columns], count - k, token);

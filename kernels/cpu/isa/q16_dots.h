@@ -21,7 +21,7 @@
 //
 //     panel     pairs of codes [columns / 2][lanes][2]
 //               scales [blocks][lanes]: exponents to be added, or floats
-//               nothing [lanes]: 0, or no number where a weight is none
+//               nan_or_zero [lanes]: no number where a weight is none
 //               begins [blocks][lanes]: of sums, where products are crossed
 //     tokens    Q16Tiles
 #pragma once
@@ -61,7 +61,7 @@ struct Q16Dots {
     struct Panel {
         alignas(64) uint8_t codes[columns * 2 * lanes];
         alignas(64) uint8_t scales[blocks][4 * lanes];
-        alignas(64) float nothing[lanes];
+        alignas(64) float nan_or_zero[lanes];
         alignas(64) uint8_t begins[blocks][4 * lanes];
     };
 
@@ -73,7 +73,7 @@ struct Q16Dots {
     }
 
     static void unpack_codes(const uint8_t* weights, int64_t width, Panel& panel) {
-        store(panel.nothing, zero());  // a scale that is no number says so itself
+        store(panel.nan_or_zero, zero());  // a scale that is no number says so itself
         for (int64_t n = 0; n < width / 32; ++n) {
             const Type packed{weights + n * bytes * lanes};
             const auto codes = packed.codes(0);
@@ -98,7 +98,7 @@ struct Q16Dots {
     template <typename Number>
     [[gnu::always_inline]] static void encode(const uint8_t* weights, int64_t width, Number number,
                                               Panel& panel) {
-        F inverses[blocks], nothing = zero();
+        F inverses[blocks], nan_or_zero = zero();
         for (int n = 0; n * q16_block < width; ++n) {
             F most, squares;
             if constexpr (q16_block == 32)
@@ -109,9 +109,9 @@ struct Q16Dots {
             const Q16Power of = crosses ? Q16Power::of_crossed(needed, most) : Q16Power(needed);
             store(panel.scales[n], adds_exponents ? of.exponent : as_int(of.scale()));
             inverses[n] = of.inverse;
-            nothing = fma(squares, zero(), nothing);
+            nan_or_zero = fma(squares, zero(), nan_or_zero);
         }
-        store(panel.nothing, nothing);
+        store(panel.nan_or_zero, nan_or_zero);
         for (int64_t n = 0; n * q16_block < width; ++n) {
             I sum = splat(0), before = splat(0);
             for (int64_t first = n * q16_block; first < (n + 1) * q16_block && first < width;
@@ -176,7 +176,7 @@ struct Q16Dots {
                               int first, int64_t width, float* y) {
         Totals totals;
         each_result<some_tokens>([&](int g, int t) {
-            totals[g][t] = add(load_f32(panels[g].nothing), splat(x.nothing[first + t]));
+            totals[g][t] = add(load_f32(panels[g].nan_or_zero), splat(x.nan_or_zero[first + t]));
         });
         for (int64_t column = 0, n = 0; column < width; column += q16_block, ++n) {
             Sums sums;
