@@ -8,8 +8,8 @@
 
 #include "gguf/dtype.h"
 #include "kernels/cpu/forms.h"
-#include "kernels/cpu/isa.h"
 #include "kernels/cpu/packing.h"
+#include "kernels/cpu/variants.h"
 #include "kernels/storage.h"
 
 namespace {

@@ -9,6 +9,7 @@
 #include "kernels/cpu/packing.h"
 #include "kernels/cpu/site.h"
 #include "kernels/cpu/stopwatch.h"
+#include "kernels/cpu/variants.h"
 #include "kernels/host_memory.h"
 #include "kernels/nodes.h"
 

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <string_view>
 
 namespace tandem::kernels::cpu {
 
@@ -294,19 +293,8 @@ struct Isa {
     int64_t (*float_products)() = nullptr;
 };
 
-// The variants of this build, best first.
-struct Variant {
-    const char* name;
-    bool (*supported)();  // by this machine
-    const Isa& (*isa)();
-};
-
 bool is_zen4();  // this machine's processor
 // Whether it adds vectors of 64 bytes by twice as many units as multiply them.
 bool adds_cheaply();
-// By name, or with an empty one the best that this machine runs. Null where it runs none of that
-// name.
-const Variant* find_variant(std::string_view name = "");
-std::string supported_variants();  // "avx2, portable"
 
 }  // namespace tandem::kernels::cpu

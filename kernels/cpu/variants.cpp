@@ -1,6 +1,4 @@
-#include <string>
-
-#include "kernels/cpu/isa.h"
+#include "kernels/cpu/variants.h"
 
 #if defined(__x86_64__)
 #include <cpuid.h>

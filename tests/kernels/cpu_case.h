@@ -7,7 +7,7 @@
 #include <functional>
 
 #include "kernels/cpu/device.h"
-#include "kernels/cpu/isa.h"
+#include "kernels/cpu/variants.h"
 #include "kernels/reference/device.h"
 #include "kernels/small_model.h"
 #include "nmse.h"

@@ -11,7 +11,7 @@
 
 #include "data.h"
 #include "kernels/cpu/forms.h"
-#include "kernels/cpu/isa.h"
+#include "kernels/cpu/variants.h"
 #include "kernels/vulkan.h"
 #include "models/golden.h"
 

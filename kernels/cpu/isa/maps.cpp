@@ -1,4 +1,6 @@
 // One number to one number, over vectors.
+#include <initializer_list>
+
 #include "kernels/cpu/isa/kernels.h"
 #include "kernels/cpu/isa/vector_math.h"
 
