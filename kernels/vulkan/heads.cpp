@@ -106,11 +106,15 @@ Dispatch heads(const Operand& x, const Way& way, const Operand* cache, Address y
     for (Address address : {parameters.x, parameters.weight})
         aligned = aligned && address % 16 == 0;
     for (uint32_t stride : rows.runs.from) aligned = aligned && stride % 4 == 0;
+    // As many rows as there is shared memory for.
+    const int64_t room = int64_t(rows.length + 3) / 4 * 16;
+    const uint32_t group = subgroups(site, int(std::clamp<int64_t>(shared_bytes / room, 1, 4)));
+    const uint32_t rows_at_once = group / uint32_t(site.features.subgroup);
     return {.shader = "heads",
-            .constants = {group_for(site, rows.length / 4), rows.length, norm, turning,
-                          cache != nullptr, cache ? cache_number(cache->view.dtype) : 0, aligned},
+            .constants = {group, rows.length, norm, turning, cache != nullptr,
+                          cache ? cache_number(cache->view.dtype) : 0, aligned, rows_at_once},
             .parameters = Parameters(parameters),
-            .x = {.units = rows.per_live, .live = live(x.view)}};
+            .x = {.units = rows.per_live, .per_group = rows_at_once, .live = live(x.view)}};
 }
 
 }  // namespace

@@ -1,10 +1,10 @@
 // Heads on their way to attention: a row is normed and turned where that is asked for, and put among
-// the queries in f32 or into the cell of its token's position. A workgroup takes a row.
+// the queries in f32 or into the cell of its token's position. A subgroup takes a row.
 #version 460
 #extension GL_GOOGLE_include_directive : require
+#extension GL_KHR_shader_subgroup_arithmetic : require
 #include "step.glsl"
 #include "runs.glsl"
-#include "reduce.glsl"
 #include "fours.glsl"
 #include "turns.glsl"
 #include "cache.glsl"
@@ -16,6 +16,7 @@ layout(constant_id = 3) const uint turning = 0;  // 1: neighbours turn, 2: an el
 layout(constant_id = 4) const bool cached = false;
 layout(constant_id = 5) const uint type = 0;  // of the cache
 layout(constant_id = 6) const bool aligned = false;  // x and the weight can be read by fours
+layout(constant_id = 7) const uint rows_at_once = 1;  // of a workgroup
 
 layout(push_constant) uniform Parameters {
     uint64_t count, x, weight, angles, positions, sequence_of, sequences;
@@ -25,16 +26,27 @@ layout(push_constant) uniform Parameters {
     Runs rows;
 };
 
-shared float row[(length + 3) / 4 * 4];
+const uint room = (length + 3) / 4 * 4;
+shared float all_rows[rows_at_once * room];
 
-vec4 four_of_row(uint i) { return vec4(row[i], row[i + 1], row[i + 2], row[i + 3]); }
+uint own;  // the number of this subgroup's row among them
+uint element(uint i) { return own * room + i; }
+vec4 four_of_row(uint i) {
+    uint at = element(i);
+    return vec4(all_rows[at], all_rows[at + 1], all_rows[at + 2], all_rows[at + 3]);
+}
 void put_four_of_row(uint i, vec4 values) {
-    for (uint j = 0; j < 4; ++j) row[i + j] = values[j];
+    for (uint j = 0; j < 4; ++j) all_rows[element(i) + j] = values[j];
+}
+
+void wait_for_subgroup() {
+    subgroupMemoryBarrierShared();
+    subgroupBarrier();
 }
 
 // Each invocation has the same elements in both loops.
 void read_row(uint64_t from) {
-    const uint first = gl_LocalInvocationIndex * 4, next = gl_WorkGroupSize.x * 4;
+    const uint first = gl_SubgroupInvocationID * 4, next = gl_SubgroupSize * 4;
     float squares = 0;
     for (uint i = first; i < length; i += next) {
         vec4 values = four_of(from, i, length, aligned);
@@ -42,7 +54,7 @@ void read_row(uint64_t from) {
         put_four_of_row(i, values);
     }
     if (norm == 0) return;
-    float factor = 1 / sqrt(workgroup_sum(squares) / float(length) + epsilon);
+    float factor = 1 / sqrt(subgroupAdd(squares) / float(length) + epsilon);
     for (uint i = first; i < length; i += next) {
         vec4 values = four_of_row(i) * factor;
         if (norm == 2) values *= four_of(weight, i, length, aligned);
@@ -52,22 +64,23 @@ void read_row(uint64_t from) {
 
 void turn_row(uint position) {
     const uint pairs = dims / 2;
-    for (uint pair = gl_LocalInvocationIndex; pair < pairs; pair += gl_WorkGroupSize.x) {
+    for (uint pair = gl_SubgroupInvocationID; pair < pairs; pair += gl_SubgroupSize) {
         vec2 turn = cos_sin_at(angles, pair, position) * magnitude;
-        uint first = turning == 2 ? pair : 2 * pair, second = turning == 2 ? pair + pairs : first + 1;
-        float a = row[first], b = row[second];
-        row[first] = a * turn.x - b * turn.y;
-        row[second] = a * turn.y + b * turn.x;
+        uint first = element(turning == 2 ? pair : 2 * pair);
+        uint second = first + (turning == 2 ? pairs : 1);
+        float a = all_rows[first], b = all_rows[second];
+        all_rows[first] = a * turn.x - b * turn.y;
+        all_rows[second] = a * turn.y + b * turn.x;
     }
 }
 
 // Elements [first, last) of the row, a block of the cache's type.
 void put_block(uint64_t to, uint first, uint last) {
     if (type == cache_f32) {
-        for (uint i = first; i < last; ++i) Floats(to).at[i] = row[i];
+        for (uint i = first; i < last; ++i) Floats(to).at[i] = all_rows[element(i)];
     } else if (type == cache_q8_0) {
         float most = 0;
-        for (uint i = first; i < last; ++i) most = max(most, abs(row[i]));
+        for (uint i = first; i < last; ++i) most = max(most, abs(all_rows[element(i)]));
         float d = most / 127, inverse = d > 0 ? 1 / d : 0;
         uint at = first / block_q8_0, blocks = (length + block_q8_0 - 1) / block_q8_0;
         // Two blocks share a word of scales.
@@ -78,38 +91,45 @@ void put_block(uint64_t to, uint first, uint last) {
         for (uint i = first; i < last; i += 4) {
             uint word = 0;
             for (uint j = 0; j < 4; ++j)
-                word |= (uint(code_of(row[i + j] * inverse, 127)) & 255u) << (8 * j);
+                word |= (uint(code_of(all_rows[element(i + j)] * inverse, 127)) & 255u) << (8 * j);
             codes.at[i / 4] = word;
         }
     } else {
         for (uint i = first; i < last; i += 2) {
-            float a = row[i], b = i + 1 < last ? row[i + 1] : 0;
+            float a = all_rows[element(i)], b = i + 1 < last ? all_rows[element(i + 1)] : 0;
             Words(to).at[i / 2] = type == cache_f16 ? half_bits(a) | half_bits(b) << 16
                                                     : bfloat_bits(a) | bfloat_bits(b) << 16;
         }
     }
 }
 
-void main() {
-    uint number = group_number(), token = number / per_live;
-    if (token >= live_count(count)) return;
+void put_row(uint number, uint token) {
     uint position = uint(Ints(positions).at[token]);
-    uvec2 at = places(rows, number);
-    read_row(x + uint64_t(at.x) * 4);
-    barrier();
+    read_row(x + uint64_t(places(rows, number).x) * 4);
+    wait_for_subgroup();
     if (turning != 0) {
         turn_row(position);
-        barrier();
+        wait_for_subgroup();
     }
-    if (!cached) {
-        for (uint i = gl_LocalInvocationIndex; i < length; i += gl_WorkGroupSize.x)
-            Floats(y).at[number * length + i] = row[i];
-        return;
+    const uint self = gl_SubgroupInvocationID;
+    if (cached) {
+        uint slot = Words(sequences).at[4 * Words(sequence_of).at[token]];
+        uint cell = (slot * per_live + number % per_live) * cells + position % cells;
+        uint64_t to = y + uint64_t(cell) * cache_row_bytes(type, length);
+        const uint block = cache_block(type);
+        for (uint i = self * block; i < length; i += gl_SubgroupSize * block)
+            put_block(to, i, min(i + block, length));
+    } else {
+        for (uint i = self; i < length; i += gl_SubgroupSize)
+            Floats(y).at[number * length + i] = all_rows[element(i)];
     }
-    uint slot = Words(sequences).at[4 * Words(sequence_of).at[token]];
-    uint cell = (slot * per_live + number % per_live) * cells + position % cells;
-    uint64_t to = y + uint64_t(cell) * cache_row_bytes(type, length);
-    const uint block = cache_block(type);
-    for (uint i = gl_LocalInvocationIndex * block; i < length; i += gl_WorkGroupSize.x * block)
-        put_block(to, i, min(i + block, length));
+}
+
+void main() {
+    uint rows_in_all = live_count(count) * per_live;
+    // However many subgroups the driver makes of the workgroup.
+    for (own = gl_SubgroupID; own < rows_at_once; own += gl_NumSubgroups) {
+        uint number = group_number() * rows_at_once + own;
+        if (number < rows_in_all) put_row(number, number / per_live);
+    }
 }
