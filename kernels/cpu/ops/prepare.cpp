@@ -74,28 +74,12 @@ Task bind_tiles(const Launch& launch, const Site& site, const TileForm& form) {
     };
 }
 
-template <int64_t block>
-Task bind_block_tiles(const Launch& launch, const Site& site) {
-    return bind_tiles(launch, site,
-                      {.isa = &site.isa,
-                       .block = block,
-                       .columns = columns_of(launch.operations[0].inputs[0].view)});
-}
-
-template <int parts>
-Task bind_bf16(const Launch& launch, const Site& site) {
-    return bind_tiles(launch, site,
-                      {.isa = &site.isa,
-                       .parts = parts,
-                       .columns = columns_of(launch.operations[0].inputs[0].view)});
-}
-
-template <int64_t block>
-Task bind_q16(const Launch& launch, const Site& site) {
-    return bind_tiles(launch, site,
-                      {.isa = &site.isa,
-                       .q16_block = block,
-                       .columns = columns_of(launch.operations[0].inputs[0].view)});
+// The tiles of which one field says all: &TileForm::block and 32.
+template <auto field, auto value>
+Task bind_tiles_of(const Launch& launch, const Site& site) {
+    TileForm form{.isa = &site.isa, .columns = columns_of(launch.operations[0].inputs[0].view)};
+    form.*field = value;
+    return bind_tiles(launch, site, form);
 }
 
 Task bind_dense(const Launch& launch, const Site& site) {
@@ -119,32 +103,34 @@ extern const CpuKernel prepare_q8_of_256{
     .name = "prepare.q8_of_256", .claim = never, .bind = bind_q8<256>, .by_tokens = true};
 extern const CpuKernel prepare_q8_of_32_tiles{.name = "prepare.q8_of_32_tiles",
                                               .claim = never,
-                                              .bind = bind_block_tiles<32>,
+                                              .bind = bind_tiles_of<&TileForm::block, 32>,
                                               .by_tokens = true};
 extern const CpuKernel prepare_q8_of_256_tiles{.name = "prepare.q8_of_256_tiles",
                                                .claim = never,
-                                               .bind = bind_block_tiles<256>,
+                                               .bind = bind_tiles_of<&TileForm::block, 256>,
                                                .by_tokens = true};
-extern const CpuKernel prepare_f32_tiles{
-    .name = "prepare.f32_tiles", .claim = never, .bind = bind_block_tiles<0>, .by_tokens = true};
+extern const CpuKernel prepare_f32_tiles{.name = "prepare.f32_tiles",
+                                         .claim = never,
+                                         .bind = bind_tiles_of<&TileForm::block, 0>,
+                                         .by_tokens = true};
 extern const CpuKernel prepare_bf16{.name = "prepare.bf16",
                                     .claim = never,
-                                    .bind = bind_bf16<1>,
+                                    .bind = bind_tiles_of<&TileForm::parts, 1>,
                                     .needs = Reduced::Bf16,
                                     .by_tokens = true};
 extern const CpuKernel prepare_bf16_pair{.name = "prepare.bf16_pair",
                                          .claim = never,
-                                         .bind = bind_bf16<2>,
+                                         .bind = bind_tiles_of<&TileForm::parts, 2>,
                                          .needs = Reduced::AllTypes,
                                          .by_tokens = true};
 extern const CpuKernel prepare_q16{.name = "prepare.q16_tiles",
                                    .claim = never,
-                                   .bind = bind_q16<32>,
+                                   .bind = bind_tiles_of<&TileForm::q16_block, 32>,
                                    .needs = Reduced::Halves,
                                    .by_tokens = true};
 extern const CpuKernel prepare_q16_of_128{.name = "prepare.q16_of_128_tiles",
                                           .claim = never,
-                                          .bind = bind_q16<128>,
+                                          .bind = bind_tiles_of<&TileForm::q16_block, 128>,
                                           .needs = Reduced::Bf16,
                                           .by_tokens = true};
 extern const CpuKernel prepare_dense{
