@@ -17,16 +17,6 @@ int scale6(const uint8_t* low, const uint8_t* high, int j) {
 
 int shift_of(uint32_t shifted, int j) { return int((shifted >> j) & 1); }
 
-// IQ6_K fits its levels by a cubic.
-constexpr auto levels6 = [] {
-    std::array<float, 64> levels{};
-    for (int i = 0; i < 64; i++) {
-        const auto c = float(i);
-        levels[size_t(i)] = -127.0f + c * (6.2568f + c * (-0.11218f + c * 0.0011972f));
-    }
-    return levels;
-}();
-
 }  // namespace
 
 // d f16 @0, shifted u16 @2, S u4[16] @4, q u2[256] @12: x = d (S - 8) L2[q]

@@ -28,6 +28,16 @@ constexpr auto levels5 = with_shifted<32>(
      -1,   5,    11,   17,  23,  29,  36,  43,  51,  59,  68,  77,  87,  97,  109, 121},
     2);
 
+// IQ6_K fits its levels by a cubic.
+constexpr auto levels6 = [] {
+    std::array<float, 64> levels{};
+    for (int i = 0; i < 64; i++) {
+        const auto c = float(i);
+        levels[size_t(i)] = -127.0f + c * (6.2568f + c * (-0.11218f + c * 0.0011972f));
+    }
+    return levels;
+}();
+
 // Neighbouring elements of IQ2_KL share a code.
 struct LevelPair {
     int8_t first;
