@@ -101,11 +101,15 @@ int add_all() {
                 (prefix + "limit/" + (stream ? "decode" : "prefill")).c_str(),
                 [&isa, stream](auto& state) { limit(state, isa, stream); });
         for (DType dtype :
-             {DType::Q4_0,    DType::Q4_1,   DType::Q5_0,   DType::Q5_1,    DType::Q8_0,
-              DType::IQ4_NL,  DType::MXFP4,  DType::Q2_K,   DType::Q3_K,    DType::Q4_K,
-              DType::Q5_K,    DType::Q6_K,   DType::IQ4_XS, DType::IQ1_S,   DType::IQ1_M,
-              DType::IQ2_XXS, DType::IQ2_XS, DType::IQ2_S,  DType::IQ3_XXS, DType::IQ3_S,
-              DType::F16,     DType::BF16,   DType::F32}) {
+             {DType::Q4_0,    DType::Q4_1,   DType::Q5_0,    DType::Q5_1,   DType::Q6_0,
+              DType::Q8_0,    DType::IQ4_NL, DType::MXFP4,   DType::NVFP4,  DType::Q2_K,
+              DType::Q3_K,    DType::Q4_K,   DType::Q5_K,    DType::Q6_K,   DType::IQ4_XS,
+              DType::IQ1_S,   DType::IQ1_M,  DType::IQ2_XXS, DType::IQ2_XS, DType::IQ2_S,
+              DType::IQ3_XXS, DType::IQ3_S,  DType::TQ2_0,   DType::Q1_0,   DType::Q2_0,
+              DType::IQ2_K,   DType::IQ3_K,  DType::IQ4_K,   DType::IQ5_K,  DType::IQ6_K,
+              DType::IQ2_KS,  DType::IQ3_KS, DType::IQ4_KS,  DType::IQ5_KS, DType::IQ2_KL,
+              DType::IQ1_KT,  DType::IQ2_KT, DType::IQ3_KT,  DType::IQ4_KT, DType::F16,
+              DType::BF16,    DType::F32}) {
             std::string type(gguf::name(dtype));
             // 64 k rows do not fit a cache.
             benchmark::RegisterBenchmark(

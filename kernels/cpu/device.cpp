@@ -115,6 +115,7 @@ void CpuDevice::load_weight(int value, const WeightSource& source, std::atomic<i
 void CpuDevice::load_packed(const WeightSource& source, const Worker& worker, std::byte* to,
                             std::atomic<int64_t>& progress) const {
     int64_t row_bytes = gguf::row_bytes(source.dtype, source.columns), lanes = isa_.lanes;
+    int64_t group_bytes = cpu::group_bytes(source.dtype, isa_.lanes, source.columns);
     int64_t groups = (source.rows + lanes - 1) / lanes;
     int64_t first, last;
     worker.share(source.matrices * groups, first, last);
@@ -128,7 +129,7 @@ void CpuDevice::load_packed(const WeightSource& source, const Worker& worker, st
                                                   assembled.data() + lane * row_bytes)
                                      : nullptr;
         cpu::pack_group(source.dtype, int(lanes), source.columns, rows.data(),
-                        to + group * lanes * row_bytes);
+                        to + group * group_bytes);
         progress += count * row_bytes;
     }
 }

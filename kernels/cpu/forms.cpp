@@ -138,8 +138,9 @@ int bf16_parts(gguf::DType dtype) {
 }
 
 int64_t form_block(gguf::DType dtype) {
-    int64_t block = gguf::traits(dtype).block;
-    return block == 1 ? 0 : block;
+    const int64_t block = gguf::traits(dtype).block;
+    if (block == 1) return 0;
+    return block == 256 ? 256 : 32;  // of 64 or 128, rows may have any number
 }
 
 const Form* form_for(gguf::DType dtype, const graph::View& x) {

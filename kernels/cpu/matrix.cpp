@@ -35,8 +35,8 @@ void HeldMatrix::row(int64_t matrix, int64_t row, float* values, const Worker& w
     const std::byte* from = base + row * bytes;
     if (packed) {
         auto* stored = reinterpret_cast<std::byte*>(worker.scratch((bytes + 3) / 4));
-        unpack_row(dtype, lanes, columns, base + row / lanes * lanes * bytes, int(row % lanes),
-                   stored);
+        unpack_row(dtype, lanes, columns, base + row / lanes * group_bytes(dtype, lanes, columns),
+                   int(row % lanes), stored);
         from = stored;
     }
     gguf::decode_row(dtype, from, {values, size_t(columns)});

@@ -34,9 +34,14 @@ constexpr Field q4_0[] = {{2, 2}, {16, 4}};                  // d, codes
 constexpr Field q4_1[] = {{2, 2}, {2, 2}, {16, 4}};          // d, m, codes
 constexpr Field q5_0[] = {{2, 2}, {4, 4}, {16, 4}};          // d, fifth bits, codes
 constexpr Field q5_1[] = {{2, 2}, {2, 2}, {4, 4}, {16, 4}};  // d, m, fifth bits, codes
+constexpr Field q6_0[] = {{2, 2}, {8, 4}, {16, 4}};          // d, high bits, codes
 constexpr Field q8_0[] = {{2, 2}, {32, 4}};                  // d, codes
 constexpr Field mxfp4[] = {{1, 1}, {16, 4}};                 // e, codes
-// K-quants as they are regrouped.
+constexpr Field nvfp4[] = {{4, 4}, {32, 4}};                 // scales, codes
+constexpr Field q1_0[] = {{2, 2}, {16, 4}};                  // d, bits
+// Those that follow are regrouped, but for IQ4_XS, IQ1_S, IQ2_XXS and IQ4_K.
+constexpr Field q2_0[] = {{2, 2}, {16, 4}};                            // d, codes
+constexpr Field tq2_0[] = {{2, 2}, {64, 4}};                           // d, codes
 constexpr auto q2_k = then_8_times({{2, 2}, {2, 2}}, {2, 2}, {8, 4});  // d, dmin; scales, codes
 constexpr Field q3_k[] = {{12, 4}, {2, 2}, {96, 4}};                   // scales, d, codes
 constexpr Field q4_k[] = {{2, 2}, {2, 2}, {12, 4}, {128, 4}};          // d, dmin, scales, codes
@@ -45,62 +50,57 @@ constexpr auto q6_k = then_8_times({{2, 2}}, {2, 2}, {24, 4});         // d; sca
 constexpr Field iq4_xs[] = {{2, 2}, {2, 2}, {4, 4}, {128, 4}};         // d, scales high, low, codes
 constexpr Field iq1_s[] = {{2, 2}, {32, 4}, {16, 2}};  // d, indices, high bits and scales
 constexpr Field iq2_xxs[] = {{2, 2}, {64, 4}};         // d, indices with signs and scales
-// These are regrouped, too.
-constexpr Field iq2_xs[] = {{2, 2}, {72, 4}};   // d; scales, indices and signs
-constexpr Field iq2_s[] = {{2, 2}, {80, 4}};    // d; high bits, scales, indices and signs
-constexpr Field iq3_xxs[] = {{2, 2}, {96, 4}};  // d; indices, signs and scales
-constexpr Field iq3_s[] = {{2, 2}, {108, 4}};   // d; high bits, scales, indices and signs
+constexpr Field iq2_xs[] = {{2, 2}, {72, 4}};          // d; scales, indices and signs
+constexpr Field iq2_s[] = {{2, 2}, {80, 4}};           // d; high bits, scales, indices and signs
+constexpr Field iq3_xxs[] = {{2, 2}, {96, 4}};         // d; indices, signs and scales
+constexpr Field iq3_s[] = {{2, 2}, {108, 4}};          // d; high bits, scales, indices and signs
 constexpr auto iq1_m = then_8_times({{8, 4}}, {4, 4}, {2, 2});  // scales and d; indices, high bits
+// d, which levels are moved, scales, codes.
+constexpr Field iq2_k[] = {{2, 2}, {2, 2}, {8, 4}, {64, 4}};
+constexpr Field iq3_k[] = {{2, 2}, {2, 2}, {2, 2}, {8, 4}, {96, 4}};  // with signs of scales
+constexpr Field iq4_k[] = {{2, 2}, {2, 2}, {12, 4}, {128, 4}};
+constexpr Field iq5_k[] = {{2, 2}, {2, 2}, {12, 4}, {160, 4}};
+constexpr Field iq6_k[] = {{2, 2}, {2, 2}, {16, 2}, {192, 4}};
+// The row's scale, scales with which levels are moved, codes.
+constexpr Field iq2_ks[] = {{2, 2}, {2, 2}, {4, 4}, {64, 4}};
+constexpr Field iq3_ks[] = {{2, 2}, {2, 2}, {4, 4}, {96, 4}};
+constexpr Field iq4_ks[] = {{4, 4}, {8, 4}, {128, 4}};
+constexpr Field iq5_ks[] = {{4, 4}, {8, 4}, {160, 4}};
+// The row's scale, scales; codes of pairs, their fifth bits.
+constexpr auto iq2_kl = then_8_times({{2, 2}, {2, 2}, {4, 4}}, {8, 4}, {2, 2});
+// The row's scale, scales, low bits of seeds, high bits or signs.
+constexpr Field iq1_kt[] = {{4, 4}, {8, 4}, {32, 4}, {16, 4}};
+constexpr Field iq2_kt[] = {{4, 4}, {4, 4}, {64, 4}};
+constexpr Field iq3_kt[] = {{4, 4}, {4, 4}, {64, 4}, {32, 4}};
+constexpr Field iq4_kt[] = {{4, 4}, {32, 4}, {64, 4}, {32, 4}};
+
+// Those of a packed block.
+struct Fields {
+    DType dtype;
+    std::span<const Field> of_block;
+};
+constexpr Fields packed_types[] = {
+    {DType::F32, f32},       {DType::F16, half},        {DType::BF16, half},
+    {DType::Q4_0, q4_0},     {DType::IQ4_NL, q4_0},     {DType::Q4_1, q4_1},
+    {DType::Q5_0, q5_0},     {DType::Q5_1, q5_1},       {DType::Q6_0, q6_0},
+    {DType::Q8_0, q8_0},     {DType::MXFP4, mxfp4},     {DType::NVFP4, nvfp4},
+    {DType::Q1_0, q1_0},     {DType::Q2_0, q2_0},       {DType::TQ1_0, tq2_0},
+    {DType::TQ2_0, tq2_0},   {DType::Q2_K, q2_k},       {DType::Q3_K, q3_k},
+    {DType::Q4_K, q4_k},     {DType::Q5_K, q5_k},       {DType::Q6_K, q6_k},
+    {DType::IQ4_XS, iq4_xs}, {DType::IQ2_XXS, iq2_xxs}, {DType::IQ2_XS, iq2_xs},
+    {DType::IQ2_S, iq2_s},   {DType::IQ3_XXS, iq3_xxs}, {DType::IQ3_S, iq3_s},
+    {DType::IQ1_S, iq1_s},   {DType::IQ1_M, iq1_m},     {DType::IQ2_K, iq2_k},
+    {DType::IQ3_K, iq3_k},   {DType::IQ4_K, iq4_k},     {DType::IQ5_K, iq5_k},
+    {DType::IQ6_K, iq6_k},   {DType::IQ2_KS, iq2_ks},   {DType::IQ3_KS, iq3_ks},
+    {DType::IQ4_KS, iq4_ks}, {DType::IQ4_KSS, iq4_ks},  {DType::IQ5_KS, iq5_ks},
+    {DType::IQ2_KL, iq2_kl}, {DType::IQ1_KT, iq1_kt},   {DType::IQ2_KT, iq2_kt},
+    {DType::IQ3_KT, iq3_kt}, {DType::IQ4_KT, iq4_kt},
+};
 
 std::span<const Field> fields(DType dtype) {
-    switch (dtype) {
-        case DType::F32:
-            return f32;
-        case DType::F16:
-        case DType::BF16:
-            return half;
-        case DType::Q4_0:
-        case DType::IQ4_NL:
-            return q4_0;
-        case DType::Q4_1:
-            return q4_1;
-        case DType::Q5_0:
-            return q5_0;
-        case DType::Q5_1:
-            return q5_1;
-        case DType::Q8_0:
-            return q8_0;
-        case DType::MXFP4:
-            return mxfp4;
-        case DType::Q2_K:
-            return q2_k;
-        case DType::Q3_K:
-            return q3_k;
-        case DType::Q4_K:
-            return q4_k;
-        case DType::Q5_K:
-            return q5_k;
-        case DType::Q6_K:
-            return q6_k;
-        case DType::IQ4_XS:
-            return iq4_xs;
-        case DType::IQ2_XXS:
-            return iq2_xxs;
-        case DType::IQ2_XS:
-            return iq2_xs;
-        case DType::IQ2_S:
-            return iq2_s;
-        case DType::IQ3_XXS:
-            return iq3_xxs;
-        case DType::IQ3_S:
-            return iq3_s;
-        case DType::IQ1_S:
-            return iq1_s;
-        case DType::IQ1_M:
-            return iq1_m;
-        default:
-            return {};
-    }
+    for (const Fields& type : packed_types)
+        if (type.dtype == dtype) return type.of_block;
+    return {};
 }
 
 // A block's bytes as runs of units. Elements of their own are one block, as long as the row.
@@ -137,9 +137,9 @@ void interleave(const std::byte* const* rows, int64_t from, int64_t count, std::
 
 // The fields of a block of each row, which begins `from` bytes on.
 template <int lanes>
-void pack_block(DType dtype, int64_t columns, const std::byte* const* rows, int64_t from,
-                std::byte* to) {
-    for (const Field& field : fields(dtype)) {
+void pack_block(std::span<const Field> of_block, DType dtype, int64_t columns,
+                const std::byte* const* rows, int64_t from, std::byte* to) {
+    for (const Field& field : of_block) {
         const int64_t count = units(dtype, field, columns);
         if (field.unit == 4)
             interleave<uint32_t, lanes>(rows, from, count, to);
@@ -152,21 +152,28 @@ void pack_block(DType dtype, int64_t columns, const std::byte* const* rows, int6
     }
 }
 
+// Bytes of a block, packed: as many as in the file, or a few more where it is regrouped.
+int64_t block_bytes(DType dtype, int64_t columns) {
+    int64_t bytes = 0;
+    for (const Field& field : fields(dtype)) bytes += units(dtype, field, columns) * field.unit;
+    return bytes;
+}
+
 template <int lanes>
 void pack_rows(DType dtype, int64_t columns, const std::byte* const* rows, std::byte* group) {
-    const int64_t count = blocks(dtype, columns), bytes = gguf::row_bytes(dtype, columns) / count;
-    for (int64_t from = 0; from < count * bytes; from += bytes) {
-        std::byte* const to = group + from * lanes;
+    const std::span<const Field> of_block = fields(dtype);
+    const int64_t count = blocks(dtype, columns), bytes = block_bytes(dtype, columns);
+    for (int64_t block = 0; block < count; ++block, group += lanes * bytes) {
         if (is_regrouped(dtype)) {
             std::byte regrouped[lanes][most_regrouped];
             const std::byte* all[lanes];
             for (int lane = 0; lane < lanes; ++lane) {
-                regroup(dtype, rows[lane] + from, regrouped[lane]);
+                regroup(dtype, rows[lane], block, regrouped[lane]);
                 all[lane] = regrouped[lane];
             }
-            pack_block<lanes>(dtype, columns, all, 0, to);
+            pack_block<lanes>(of_block, dtype, columns, all, 0, group);
         } else {
-            pack_block<lanes>(dtype, columns, rows, from, to);
+            pack_block<lanes>(of_block, dtype, columns, rows, block * bytes, group);
         }
     }
 }
@@ -179,7 +186,7 @@ bool is_packed(DType dtype, graph::Use use) {
 }
 
 int64_t group_bytes(DType dtype, int lanes, int64_t columns) {
-    return lanes * gguf::row_bytes(dtype, columns);
+    return lanes * blocks(dtype, columns) * block_bytes(dtype, columns);
 }
 
 int64_t packed_bytes(DType dtype, int lanes, int64_t matrices, int64_t rows, int64_t columns) {
@@ -198,17 +205,20 @@ void pack_group(DType dtype, int lanes, int64_t columns, const std::byte* const*
 
 void unpack_row(DType dtype, int lanes, int64_t columns, const std::byte* group, int lane,
                 std::byte* row) {
-    const int64_t count = blocks(dtype, columns), bytes = gguf::row_bytes(dtype, columns) / count;
     std::byte regrouped[most_regrouped];
-    for (int64_t block = 0; block < count; ++block, row += bytes) {
-        std::byte* to = is_regrouped(dtype) ? regrouped : row;
+    std::byte* of_file = row;
+    for (int64_t block = 0; block < blocks(dtype, columns); ++block) {
+        std::byte* to = is_regrouped(dtype) ? regrouped : of_file;
         for (const Field& field : fields(dtype))
             for (int64_t u = 0; u < units(dtype, field, columns); ++u) {
                 std::memcpy(to, group + int64_t(lane) * field.unit, size_t(field.unit));
                 to += field.unit;
                 group += int64_t(lanes) * field.unit;
             }
-        if (is_regrouped(dtype)) ungroup(dtype, regrouped, row);
+        if (is_regrouped(dtype))
+            ungroup(dtype, regrouped, block, row);
+        else
+            of_file = to;
     }
 }
 

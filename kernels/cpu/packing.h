@@ -1,6 +1,6 @@
 // How the CPU keeps matrices: groups of `lanes` rows, interleaved so that one vector load brings
 // the same few bytes of every row. Nothing is lost: a packed row can be unpacked to the file's
-// bytes.
+// bytes (of TQ1_0, to bytes of the same numbers).
 //
 // Within a group, blocks follow one another; within a block, the fields of the type, which are
 // those of the file or in another order (regroup.h); within a field, units of 1, 2 or 4 bytes, for

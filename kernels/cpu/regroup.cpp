@@ -5,13 +5,15 @@
 #include <span>
 #include <type_traits>
 
+#include "kernels/cpu/recode.h"
+
 namespace tandem::kernels::cpu {
 
 using gguf::DType;
 
 namespace {
 
-// Bytes of the file's block.
+// Bytes of the file's block, which the row's scale precedes where there is one.
 struct Part {
     int from, bytes;
 };
@@ -47,6 +49,17 @@ Layout layout(DType dtype) {
     static constexpr Part iq3_xxs[] = {{0, 2}}, iq3_xxs_parts[] = {{2, 8}, {66, 4}};
     static constexpr Part iq3_s[] = {{0, 2}, {66, 8}, {106, 4}}, iq3_s_parts[] = {{2, 8}, {74, 4}};
     static constexpr Part iq1_m[] = {{48, 8}}, iq1_m_parts[] = {{0, 4}, {32, 2}};
+    static constexpr Part tq2_0[] = {{64, 2}};
+    static constexpr Plane tq2_0_codes[] = {{0, 2}};
+    static constexpr Part iq2_k[] = {{0, 12}}, iq3_k[] = {{0, 14}}, iq5_k[] = {{0, 16}};
+    static constexpr Plane iq2_k_codes[] = {{12, 2}}, iq3_k_codes[] = {{78, 1}, {14, 2}};
+    static constexpr Part iq6_k[] = {{0, 20}};
+    static constexpr Plane iq5_k_codes[] = {{144, 1}, {16, 4}}, iq6_k_codes[] = {{148, 2}, {20, 4}};
+    static constexpr Part iq2_ks[] = {{0, 8}}, iq4_ks[] = {{0, 140}}, iq5_ks[] = {{0, 12}};
+    static constexpr Plane iq2_ks_codes[] = {{8, 2}}, iq3_ks_codes[] = {{72, 1}, {8, 2}};
+    static constexpr Plane iq5_ks_codes[] = {{140, 1}, {12, 4}};
+    static constexpr Part iq1_kt[] = {{0, 60}}, iq2_kt[] = {{0, 72}}, iq3_kt[] = {{0, 104}};
+    static constexpr Part iq4_kt[] = {{0, 132}};
     switch (dtype) {
         case DType::Q2_K:
             return {q2_k, q2_k_scales, q2_k_codes};
@@ -68,6 +81,32 @@ Layout layout(DType dtype) {
             return {iq3_s, iq3_s_parts};
         case DType::IQ1_M:
             return {iq1_m, iq1_m_parts};
+        case DType::TQ2_0:
+            return {tq2_0, {}, tq2_0_codes};
+        case DType::IQ2_K:
+            return {iq2_k, {}, iq2_k_codes};
+        case DType::IQ3_K:
+            return {iq3_k, {}, iq3_k_codes};
+        case DType::IQ5_K:
+            return {iq5_k, {}, iq5_k_codes};
+        case DType::IQ6_K:
+            return {iq6_k, {}, iq6_k_codes};
+        case DType::IQ2_KS:
+            return {iq2_ks, {}, iq2_ks_codes};
+        case DType::IQ3_KS:
+            return {iq2_ks, {}, iq3_ks_codes};
+        case DType::IQ4_KS:
+            return {iq4_ks, {}};
+        case DType::IQ5_KS:
+            return {iq5_ks, {}, iq5_ks_codes};
+        case DType::IQ1_KT:
+            return {iq1_kt, {}};
+        case DType::IQ2_KT:
+            return {iq2_kt, {}};
+        case DType::IQ3_KT:
+            return {iq3_kt, {}};
+        case DType::IQ4_KT:
+            return {iq4_kt, {}};
         default:
             return {};
     }
@@ -145,29 +184,49 @@ void each_part(DType dtype, Bytes bytes, Codes codes) {
     }
 }
 
+// A block of the file behind the scale of its row.
+constexpr int64_t most_block = 256;
+
 }  // namespace
 
-bool is_regrouped(DType dtype) { return !layout(dtype).front.empty(); }
+bool is_regrouped(DType dtype) { return recoding(dtype) || !layout(dtype).front.empty(); }
 
-void regroup(DType dtype, const std::byte* block, std::byte* to) {
-    const auto* of_file = reinterpret_cast<const uint8_t*>(block);
+void regroup(DType dtype, const std::byte* row, int64_t block, std::byte* to) {
+    const gguf::DTypeTraits& type = gguf::traits(dtype);
+    const auto* of_file = reinterpret_cast<const uint8_t*>(row);
+    const uint8_t* from = of_file + type.row_header + block * type.block_bytes;
     auto* ours = reinterpret_cast<uint8_t*>(to);
+    uint8_t behind_scale[most_block];
+    if (type.row_header > 0) {
+        std::memcpy(behind_scale, of_file, type.row_header);
+        std::memcpy(behind_scale + type.row_header, from, type.block_bytes);
+        from = behind_scale;
+    }
+    if (const Recoding* recode = recoding(dtype)) return recode->from_file(from, ours);
     each_part(
-        dtype, [&](int from, int at, size_t count) { copy_part(ours + at, of_file + from, count); },
-        [&]<int bits>(int from, int shift, int at) {
-            join_bits<bits>(of_file + from, shift, ours + at);
-        });
+        dtype, [&](int at, int to, size_t count) { copy_part(ours + to, from + at, count); },
+        [&]<int bits>(int at, int shift, int to) { join_bits<bits>(from + at, shift, ours + to); });
 }
 
-void ungroup(DType dtype, const std::byte* regrouped, std::byte* block) {
+void ungroup(DType dtype, const std::byte* regrouped, int64_t block, std::byte* row) {
+    const gguf::DTypeTraits& type = gguf::traits(dtype);
     const auto* ours = reinterpret_cast<const uint8_t*>(regrouped);
-    auto* of_file = reinterpret_cast<uint8_t*>(block);
-    std::memset(of_file, 0, size_t(gguf::traits(dtype).block_bytes));
-    each_part(
-        dtype, [&](int from, int at, size_t count) { copy_part(of_file + from, ours + at, count); },
-        [&]<int bits>(int from, int shift, int at) {
-            part_bits<bits>(ours + at, shift, of_file + from);
-        });
+    auto* of_file = reinterpret_cast<uint8_t*>(row);
+    uint8_t behind_scale[most_block] = {};
+    if (const Recoding* recode = recoding(dtype))
+        recode->to_file(ours, behind_scale);
+    else
+        each_part(
+            dtype,
+            [&](int at, int from, size_t count) {
+                copy_part(behind_scale + at, ours + from, count);
+            },
+            [&]<int bits>(int at, int shift, int from) {
+                part_bits<bits>(ours + from, shift, behind_scale + at);
+            });
+    std::memcpy(of_file, behind_scale, type.row_header);
+    std::memcpy(of_file + type.row_header + block * type.block_bytes,
+                behind_scale + type.row_header, type.block_bytes);
 }
 
 }  // namespace tandem::kernels::cpu

@@ -17,12 +17,29 @@
 //     IQ3_XXS d;                           8 times: indices [8], signs and scale [4]
 //     IQ3_S   d, high bits of indices [8], scales [4];
 //                                          8 times: indices [8], signs [4]
+//     TQ2_0   d;                           8 times: codes [8]
+//     IQ2_K   d, moved, scales [8];        8 times: codes [8]
+//     IQ3_K   d, moved, signs, scales [8]; 8 times: high bits [4], low 2 bits [8]
+//     IQ5_K   d, moved, scales [12];       8 times: high bits [4], low 4 bits [16]
+//     IQ6_K   d, moved, scales [16];       8 times: high 2 bits [8], low 4 bits [16]
+//     IQ2_KS  R, moved, scales [4];        8 times: codes [8]
+//     IQ3_KS  R, moved, scales [4];        8 times: high bits [4], low 2 bits [8]
+//     IQ4_KS  R, scales [8];               8 times: codes [16]
+//     IQ5_KS  R, scales [8];               8 times: high bits [4], low 4 bits [16]
+//     IQ*_KT  R, and the rest as it is
+//
+// R is the scale of a whole row, which stands in front of its blocks in the file and in each of
+// them here.
 //
 // A processor fetches ahead of what is read in order; where it went back for scales, bits or signs,
 // a Zen 4 streamed 0.7 times as much of Q6_K, and half of IQ3_S.
+//
+// Where a file's codes are no bits of their own, or in an order that takes long, they are written
+// otherwise (recode.h).
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 #include "gguf/dtype.h"
 
@@ -31,8 +48,9 @@ namespace tandem::kernels::cpu {
 inline constexpr int most_regrouped = 256;  // bytes of a block
 
 bool is_regrouped(gguf::DType dtype);
-void regroup(gguf::DType dtype, const std::byte* block, std::byte* to);
+// The block-th of a row.
+void regroup(gguf::DType dtype, const std::byte* row, int64_t block, std::byte* to);
 // Back to the file's block.
-void ungroup(gguf::DType dtype, const std::byte* regrouped, std::byte* block);
+void ungroup(gguf::DType dtype, const std::byte* regrouped, int64_t block, std::byte* row);
 
 }  // namespace tandem::kernels::cpu

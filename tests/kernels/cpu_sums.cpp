@@ -19,12 +19,18 @@ struct Case {
     std::vector<size_t> halves;  // where a block has numbers of F16
 };
 
+// But for IQ6_K, small levels of which rounding to whole numbers changes by more than these allow.
 const Case cases[] = {
-    {DType::Q4_0, {0}},   {DType::Q4_1, {0, 2}}, {DType::Q5_0, {0}},    {DType::Q5_1, {0, 2}},
-    {DType::Q8_0, {0}},   {DType::IQ4_NL, {0}},  {DType::MXFP4, {}},    {DType::Q2_K, {80, 82}},
-    {DType::Q3_K, {108}}, {DType::Q4_K, {0, 2}}, {DType::Q5_K, {0, 2}}, {DType::Q6_K, {208}},
-    {DType::IQ4_XS, {0}}, {DType::IQ1_S, {0}},   {DType::IQ2_XXS, {0}}, {DType::IQ2_XS, {0}},
-    {DType::IQ2_S, {0}},  {DType::IQ3_XXS, {0}}, {DType::IQ3_S, {0}},
+    {DType::Q4_0, {0}},    {DType::Q4_1, {0, 2}},   {DType::Q5_0, {0}},   {DType::Q5_1, {0, 2}},
+    {DType::Q6_0, {0}},    {DType::Q8_0, {0}},      {DType::IQ4_NL, {0}}, {DType::MXFP4, {}},
+    {DType::NVFP4, {}},    {DType::Q2_K, {80, 82}}, {DType::Q3_K, {108}}, {DType::Q4_K, {0, 2}},
+    {DType::Q5_K, {0, 2}}, {DType::Q6_K, {208}},    {DType::IQ4_XS, {0}}, {DType::IQ1_S, {0}},
+    {DType::IQ2_XXS, {0}}, {DType::IQ2_XS, {0}},    {DType::IQ2_S, {0}},  {DType::IQ3_XXS, {0}},
+    {DType::IQ3_S, {0}},   {DType::TQ1_0, {52}},    {DType::TQ2_0, {64}}, {DType::Q1_0, {0}},
+    {DType::Q2_0, {0}},    {DType::IQ2_K, {0}},     {DType::IQ3_K, {0}},  {DType::IQ4_K, {0}},
+    {DType::IQ5_K, {0}},   {DType::IQ2_KS, {}},     {DType::IQ3_KS, {}},  {DType::IQ4_KS, {}},
+    {DType::IQ5_KS, {}},   {DType::IQ4_KSS, {}},    {DType::IQ2_KL, {}},  {DType::IQ1_KT, {}},
+    {DType::IQ2_KT, {}},   {DType::IQ3_KT, {}},     {DType::IQ4_KT, {}},
 };
 
 constexpr int64_t columns = 512, rows = 16;
@@ -40,9 +46,14 @@ std::vector<std::vector<std::byte>> extreme_rows(const Case& of) {
         for (std::byte& byte : bytes)
             byte = std::byte(row < std::ssize(fills) ? fills[row] : uint8_t(random()));
         const uint16_t one = gguf::f32_to_f16(1);
-        for (size_t block = 0; block < bytes.size(); block += size_t(traits.block_bytes)) {
+        const float single = 1;
+        if (traits.row_header == 2) std::memcpy(bytes.data(), &one, 2);
+        if (traits.row_header == 4) std::memcpy(bytes.data(), &single, 4);
+        for (size_t block = traits.row_header; block < bytes.size();
+             block += size_t(traits.block_bytes)) {
             for (size_t at : of.halves) std::memcpy(&bytes[block + at], &one, 2);
             if (of.dtype == DType::MXFP4) bytes[block] = std::byte(127);
+            if (of.dtype == DType::NVFP4) std::memset(&bytes[block], 0x38, 4);
         }
         all.push_back(bytes);
     }
@@ -128,9 +139,11 @@ TEST(CpuSums, OfCrossedProductsAreTheSame) {
         for (const Case& of : cases) {
             const kernels::cpu::Isa& isa = kernels::cpu::find_variant(machine.variant)->isa();
             const bool has_such = isa.matrix(int(of.dtype))->multiply_crossed;
-            const bool of_16_levels =
-                of.dtype == DType::Q4_0 || of.dtype == DType::Q4_1 || of.dtype == DType::Q4_K;
-            EXPECT_EQ(has_such, isa.largest_code == 120 && of_16_levels);
+            bool of_16_levels = false;  // or fewer, and a scale for 32
+            for (DType dtype : {DType::Q4_0, DType::Q4_1, DType::Q4_K, DType::Q1_0, DType::Q2_0,
+                                DType::TQ1_0, DType::TQ2_0})
+                of_16_levels = of_16_levels || of.dtype == dtype;
+            EXPECT_EQ(has_such, isa.largest_code == 120 && of_16_levels) << gguf::name(of.dtype);
             if (!has_such) continue;
             const auto bytes = extreme_rows(of);
             EXPECT_EQ(test::product_of(isa, of.dtype, bytes, tokens, true, true),

@@ -27,13 +27,16 @@ using test::reduced_bound_of;
 using test::SmallModel;
 
 constexpr DType matrix_types[] = {
-    DType::F32,     DType::F16,    DType::BF16,   DType::Q4_0,    DType::Q4_1,  DType::Q5_0,
-    DType::Q5_1,    DType::Q8_0,   DType::Q2_K,   DType::Q3_K,    DType::Q4_K,  DType::Q5_K,
-    DType::Q6_K,    DType::IQ4_NL, DType::IQ4_XS, DType::MXFP4,   DType::IQ1_S, DType::IQ1_M,
-    DType::IQ2_XXS, DType::IQ2_XS, DType::IQ2_S,  DType::IQ3_XXS, DType::IQ3_S};
-// Some of those that are decoded a row at a time.
-constexpr DType other_types[] = {DType::TQ1_0, DType::TQ2_0, DType::NVFP4, DType::Q1_0,
-                                 DType::Q2_0};
+    DType::F32,    DType::F16,    DType::BF16,    DType::Q4_0,   DType::Q4_1,   DType::Q5_0,
+    DType::Q5_1,   DType::Q6_0,   DType::Q8_0,    DType::Q2_K,   DType::Q3_K,   DType::Q4_K,
+    DType::Q5_K,   DType::Q6_K,   DType::IQ4_NL,  DType::IQ4_XS, DType::MXFP4,  DType::NVFP4,
+    DType::IQ1_S,  DType::IQ1_M,  DType::IQ2_XXS, DType::IQ2_XS, DType::IQ2_S,  DType::IQ3_XXS,
+    DType::IQ3_S,  DType::TQ1_0,  DType::TQ2_0,   DType::Q1_0,   DType::Q2_0,   DType::IQ2_K,
+    DType::IQ3_K,  DType::IQ4_K,  DType::IQ5_K,   DType::IQ6_K,  DType::IQ2_KS, DType::IQ3_KS,
+    DType::IQ4_KS, DType::IQ5_KS, DType::IQ4_KSS, DType::IQ2_KL, DType::IQ1_KT, DType::IQ2_KT,
+    DType::IQ3_KT, DType::IQ4_KT};
+// One that is decoded a row at a time.
+constexpr DType other_types[] = {DType::F64};
 
 class EveryType : public testing::TestWithParam<DType> {};
 

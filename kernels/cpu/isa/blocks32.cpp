@@ -1,5 +1,5 @@
-// Matrix kernels of the types with blocks of 32 elements. Packed blocks hold their fields one after
-// another, each interleaved over the rows (packing.cpp).
+// Matrix kernels of the types with blocks of 32 or 64 elements. Packed blocks hold their fields one
+// after another, each interleaved over the rows (packing.cpp).
 #include "kernels/cpu/isa/fields.h"
 #include "kernels/cpu/isa/integer_kernels.h"
 
@@ -68,6 +68,23 @@ struct Q5_1 {
     Scales scales(int) const { return {load_f16(p), load_f16(p + 2 * lanes)}; }
 };
 
+struct Q6_0 {
+    using Scales = Scale;
+    static constexpr int block = 32, bytes = 26, zero = 0, levels = 33;
+    static constexpr bool is_signed = true, by_quads = true, seldom = true;
+    // d, two high bits of elements k, k + 16, k + 8 and k + 24 in byte k [8], low 4 bits [16]
+    const uint8_t* p;
+
+    [[gnu::always_inline]] auto codes(int) const {
+        return [q = p + 10 * lanes, h = p + 2 * lanes](int j) {
+            constexpr int places[] = {0, 4, 2, 6};
+            const I code = bit_or(nibbles(q, j), move_bits(dword(h, j % 2), 2, places[j / 2], 4));
+            return biased(add_bytes(code, splat_bytes(-32)));
+        };
+    }
+    Scales scales(int) const { return {load_f16(p)}; }
+};
+
 struct Q8_0 {
     using Scales = Scale;
     static constexpr int block = 32, bytes = 34, zero = 0, levels = 128;
@@ -96,17 +113,22 @@ struct IQ4_NL {
     Scales scales(int) const { return {load_f16(p)}; }
 };
 
-struct MXFP4 {
-    using Scales = Scale;
-    static constexpr int block = 32, bytes = 17, zero = 12, levels = 25;
+// Twice the E2M1 values, from -12 to 12, moved up by 12.
+struct FourBits {
+    static constexpr int zero = 12, levels = 25;
     static constexpr bool is_signed = false, by_quads = true;
+    static constexpr int8_t values[16] = {12, 13, 14, 15, 16, 18, 20, 24,
+                                          12, 11, 10, 9,  8,  6,  4,  0};
+};
+
+struct MXFP4 : FourBits {
+    using Scales = Scale;
+    static constexpr int block = 32, bytes = 17;
     // e, codes [16]
     const uint8_t* p;
 
+    explicit MXFP4(const uint8_t* at) : p(at) {}
     [[gnu::always_inline]] auto codes(int) const {
-        // Twice the E2M1 values, from -12 to 12, moved up by 12.
-        static constexpr int8_t values[16] = {12, 13, 14, 15, 16, 18, 20, 24,
-                                              12, 11, 10, 9,  8,  6,  4,  0};
         return
             [q = p + lanes, table = table16(values)](int j) { return lookup_nibbles(table, q, j); };
     }
@@ -119,14 +141,45 @@ struct MXFP4 {
     }
 };
 
+struct NVFP4 : FourBits {
+    using Scales = Scale16;
+    static constexpr int block = 64, bytes = 36;
+    static constexpr bool seldom = true;
+    // scales [4], 4 x codes [8] with the first half of 16 in the low nibbles
+    const uint8_t* p;
+    I packed;
+
+    explicit NVFP4(const uint8_t* at) : p(at), packed(load(p)) {}
+    [[gnu::always_inline]] auto codes(int g) const {
+        return [q = p + (4 + 16 * g) * lanes, table = table16(values)](int j) {
+            return lookup_nibbles(table, dword(q, j / 4 * 2 + j % 2), j % 4 >= 2);
+        };
+    }
+    // Half of the E4M3 number without a sign, of which those of zero and NaN are zero.
+    static F scale_of(I bits) {
+        const I seven = bit_and(bits, splat(0x7f));
+        const F subnormal = mul(to_float(seven), splat(0x1p-10f));
+        const I normal = add(shift_left(seven, 20), splat((127 - 7 - 1) << 23));
+        const I scale = select_less(seven, splat(8), as_int(subnormal), normal);
+        return as_float(select_less(bit_xor(bits, splat(0x7f)), splat(1), splat(0), scale));
+    }
+    [[gnu::always_inline]] Scales scales(int g) const {
+        Scales s;
+        for (int h = 0; h < 2; ++h) s.scales[h] = scale_of(field(packed, 16 * g + 8 * h, 8));
+        return s;
+    }
+};
+
 }  // namespace
 
 extern const Matrix q4_0 = kernels_of<Q4_0>;
 extern const Matrix q4_1 = kernels_of<Q4_1>;
 extern const Matrix q5_0 = kernels_of<Q5_0>;
 extern const Matrix q5_1 = kernels_of<Q5_1>;
+extern const Matrix q6_0 = kernels_of<Q6_0>;
 extern const Matrix q8_0 = kernels_of<Q8_0>;
 extern const Matrix iq4_nl = kernels_of<IQ4_NL>;
 extern const Matrix mxfp4 = kernels_of<MXFP4>;
+extern const Matrix nvfp4 = kernels_of<NVFP4>;
 
 }  // namespace tandem::kernels::cpu::TANDEM_ISA

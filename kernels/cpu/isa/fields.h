@@ -33,16 +33,20 @@ template <class Type, bool unrolls, typename Visit>
     return bit_and(j < 4 ? bytes : shift_right(bytes, 4), splat_bytes(15));
 }
 
-// What a table16() has for them.
+// What a table16() has for the low or the high nibbles of bytes, and for those of quad j.
 template <typename Table16>
-[[gnu::always_inline]] inline I lookup_nibbles(const Table16& table, const uint8_t* p, int j) {
+[[gnu::always_inline]] inline I lookup_nibbles(const Table16& table, I bytes, bool high) {
+    const I index = high ? shift_right(bytes, 4) : bytes;
 #if defined(__AVX512VBMI__)
     // The table repeats after 16 bytes: higher bits of an index pick the same.
-    const I bytes = dword(p, j % 4);
-    return lookup64(table, j < 4 ? bytes : shift_right(bytes, 4));
+    return lookup64(table, index);
 #else
-    return lookup(table, nibbles(p, j));
+    return lookup(table, bit_and(index, splat_bytes(15)));
 #endif
+}
+template <typename Table16>
+[[gnu::always_inline]] inline I lookup_nibbles(const Table16& table, const uint8_t* p, int j) {
+    return lookup_nibbles(table, dword(p, j % 4), j >= 4);
 }
 
 // The levels of IQ4_NL and IQ4_XS, an array of which nothing is called when kernels run.
@@ -54,6 +58,11 @@ inline constexpr Levels nonlinear = [] {
     for (size_t i = 0; i < 16; ++i) all.level[i] = gguf::nonlinear_levels[i];
     return all;
 }();
+
+// All bits of a lane where its bit `place` is set, else none.
+[[gnu::always_inline]] inline I where_bit(I lane, int place) {
+    return shift_right_signed(shift_left(lane, 31 - place), 31);
+}
 
 // Some bits of every byte from place `from` on, at place `to`; the rest of the bytes is 0.
 [[gnu::always_inline]] inline I move_bits(I bytes, int bits, int from, int to) {
@@ -80,5 +89,11 @@ inline constexpr Levels nonlinear = [] {
 [[gnu::always_inline]] inline I quad_bits(int v) {
     return splat(v % 2 == 0 ? 0x08040201 : int32_t(0x80402010));
 }
+
+// The codes of 32 elements, where they are made together.
+struct Quads {
+    I quads[8];
+    [[gnu::always_inline]] I operator()(int j) const { return quads[j]; }
+};
 
 }  // namespace tandem::kernels::cpu::TANDEM_ISA

@@ -116,14 +116,14 @@ inline void float_tile(const uint8_t* weights, int64_t columns, const uint8_t* c
 template <class Type>
 void multiply_floats(const Product& product) {
     constexpr int most = lanes == 16 ? 8 : 4;  // two sums each: half of all registers
-    for_tiles<most, 1>(product, product.columns * Type::bytes * lanes,
-                       [&]<int T>(int64_t group, int64_t, int64_t token, const uint8_t* weights) {
-                           run_tile<1, T>(
-                               product, group, token, weights,
-                               [&](const uint8_t* w, const uint8_t* const(&x)[T], F(&y)[1][T]) {
-                                   float_tile<Type, T>(w, product.columns, x, y[0]);
-                               });
-                       });
+    for_tiles<most, false, 1>(
+        product, product.columns * Type::bytes * lanes,
+        [&]<int T>(int64_t group, int64_t, int64_t token, const uint8_t* weights) {
+            run_tile<1, T>(product, group, token, weights,
+                           [&](const uint8_t* w, const uint8_t* const(&x)[T], F(&y)[1][T]) {
+                               float_tile<Type, T>(w, product.columns, x, y[0]);
+                           });
+        });
 }
 
 // A word is a float.

@@ -13,18 +13,18 @@ namespace tandem::kernels::cpu::TANDEM_ISA {
 // be widened.
 template <class Type>
 constexpr auto multiply_wide() -> void (*)(const Product&) {
-    if constexpr (sums_in_halves && Type::is_signed && Type::block == 32)
+    if constexpr (sums_in_halves && Type::is_signed && Type::levels == 128 && Type::block == 32)
         return multiply_panels<Q16Dots<Type>>;
     return nullptr;
 }
 
 template <class Type>
-inline constexpr Matrix kernels_of{.block = Type::block,
+inline constexpr Matrix kernels_of{.block = is_wide<Type> ? 256 : 32,
                                    .multiply_rows = multiply<Type>,
                                    .multiply_tiles = multiply_tiles<Type>,
                                    .multiply_bf16 = multiply_units<Type, 1>,
                                    .multiply_q16 = multiply_wide<Type>(),
-                                   .q16_block = multiply_wide<Type>() ? Type::block : 0,
+                                   .q16_block = multiply_wide<Type>() ? 32 : 0,
                                    .multiply_crossed = crossed_tiles<Type>()};
 
 }  // namespace tandem::kernels::cpu::TANDEM_ISA

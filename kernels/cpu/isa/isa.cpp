@@ -11,57 +11,32 @@ namespace {
 
 using gguf::DType;
 
+struct OfType {
+    DType dtype;
+    const Matrix* matrix;
+};
+// TQ1_0 and IQ4_KSS are packed as others (recode.h).
+constexpr OfType matrices[] = {
+    {DType::F32, &f32},         {DType::F16, &f16},       {DType::BF16, &bf16},
+    {DType::Q4_0, &q4_0},       {DType::Q4_1, &q4_1},     {DType::Q5_0, &q5_0},
+    {DType::Q5_1, &q5_1},       {DType::Q6_0, &q6_0},     {DType::Q8_0, &q8_0},
+    {DType::IQ4_NL, &iq4_nl},   {DType::MXFP4, &mxfp4},   {DType::NVFP4, &nvfp4},
+    {DType::Q1_0, &q1_0},       {DType::Q2_0, &q2_0},     {DType::TQ2_0, &tq2_0},
+    {DType::Q2_K, &q2_k},       {DType::Q3_K, &q3_k},     {DType::Q4_K, &q4_k},
+    {DType::Q5_K, &q5_k},       {DType::Q6_K, &q6_k},     {DType::IQ4_XS, &iq4_xs},
+    {DType::IQ2_XXS, &iq2_xxs}, {DType::IQ2_XS, &iq2_xs}, {DType::IQ2_S, &iq2_s},
+    {DType::IQ3_XXS, &iq3_xxs}, {DType::IQ3_S, &iq3_s},   {DType::IQ1_S, &iq1_s},
+    {DType::IQ1_M, &iq1_m},     {DType::IQ2_K, &iq2_k},   {DType::IQ3_K, &iq3_k},
+    {DType::IQ4_K, &iq4_k},     {DType::IQ5_K, &iq5_k},   {DType::IQ6_K, &iq6_k},
+    {DType::IQ2_KS, &iq2_ks},   {DType::IQ3_KS, &iq3_ks}, {DType::IQ4_KS, &iq4_ks},
+    {DType::IQ5_KS, &iq5_ks},   {DType::IQ2_KL, &iq2_kl}, {DType::IQ1_KT, &iq1_kt},
+    {DType::IQ2_KT, &iq2_kt},   {DType::IQ3_KT, &iq3_kt}, {DType::IQ4_KT, &iq4_kt},
+    {DType::TQ1_0, &tq2_0},     {DType::IQ4_KSS, &iq4_ks}};
+
 const Matrix* matrix(int dtype) {
-    switch (DType(dtype)) {
-        case DType::F32:
-            return &f32;
-        case DType::F16:
-            return &f16;
-        case DType::BF16:
-            return &bf16;
-        case DType::Q4_0:
-            return &q4_0;
-        case DType::Q4_1:
-            return &q4_1;
-        case DType::Q5_0:
-            return &q5_0;
-        case DType::Q5_1:
-            return &q5_1;
-        case DType::Q8_0:
-            return &q8_0;
-        case DType::IQ4_NL:
-            return &iq4_nl;
-        case DType::MXFP4:
-            return &mxfp4;
-        case DType::Q2_K:
-            return &q2_k;
-        case DType::Q3_K:
-            return &q3_k;
-        case DType::Q4_K:
-            return &q4_k;
-        case DType::Q5_K:
-            return &q5_k;
-        case DType::Q6_K:
-            return &q6_k;
-        case DType::IQ4_XS:
-            return &iq4_xs;
-        case DType::IQ2_XXS:
-            return &iq2_xxs;
-        case DType::IQ2_XS:
-            return &iq2_xs;
-        case DType::IQ2_S:
-            return &iq2_s;
-        case DType::IQ3_XXS:
-            return &iq3_xxs;
-        case DType::IQ3_S:
-            return &iq3_s;
-        case DType::IQ1_S:
-            return &iq1_s;
-        case DType::IQ1_M:
-            return &iq1_m;
-        default:
-            return nullptr;
-    }
+    for (const OfType& of : matrices)
+        if (of.dtype == DType(dtype)) return of.matrix;
+    return nullptr;
 }
 
 constexpr Reduced reduced =

@@ -3,7 +3,7 @@
 //
 //     panel      codes [columns / 32][8 quads][lanes][4], scales and minima [columns / 32][lanes],
 //                or [columns / 16][lanes] where a type has scales per 16 elements; of types with
-//                blocks of 32, scales [columns / 32][scale_steps][lanes]
+//                smaller blocks, scales [columns / 32 or 16][scale_steps][lanes]
 //     tokens     Q8Tiles
 //     results    f32 [groups][16 tokens][lanes]
 //
@@ -31,24 +31,24 @@ inline constexpr int64_t panel_columns = tile_columns;
 
 struct Panel {
     alignas(64) uint8_t codes[panel_columns * lanes];
-    alignas(64) uint8_t scales[panel_columns / 32 * scale_steps * 4 * lanes];
+    alignas(64) uint8_t scales[panel_columns / 16 * scale_steps * 4 * lanes];
     alignas(64) uint8_t mins[panel_columns / 32 * 4 * lanes];
     alignas(64) float units[lanes], min_units[lanes];
     alignas(64) uint8_t begins[panel_columns / 32 * 4 * lanes];  // of sums of crossed products
 };
 
 // Quads of 32 columns that halves of lanes may add up: 0 where sums of whole lanes are as fast, or
-// codes too large.
+// codes too large. Scales of 16 columns need halves: one quad always fits.
 template <class Type>
 constexpr int panel_quads() {
     if (!sums_in_halves) return 0;
     constexpr int most = (1 << 15) - 1;
-    constexpr int all = Type::block == 256 ? most_magnitude : 16 * 127;
+    constexpr int all = is_wide<Type> ? most_magnitude : 16 * 127;
     for (int quads : {8, 4, 3, 2}) {
         const int some = quads * 2 * 127, magnitude = some < all ? some : all;
         if (farthest_code<Type> * magnitude <= most) return quads;
     }
-    return 0;
+    return Type::Scales::per16 ? 1 : 0;
 }
 
 template <class Type>
@@ -153,7 +153,7 @@ inline void unpack_group(const uint8_t* weights, int64_t columns, Panel& panel) 
                     if constexpr (T::in_pairs()) scales[n] = s.scales[h];
                     if constexpr (T::whole_mins) mins[n] = s.mins[h];
                 } else {
-                    if constexpr (Type::block == 32) {
+                    if constexpr (!is_wide<Type>) {
                         store_steps(s.scale(h), panel.scales + n * scale_steps * 4 * lanes);
                         finite = fma(s.scale(h), zero(), finite);
                     } else {
@@ -170,7 +170,7 @@ inline void unpack_group(const uint8_t* weights, int64_t columns, Panel& panel) 
         if constexpr (T::in_pairs()) store_pairs(scales, T::sums, panel.scales);
         if constexpr (T::whole_mins) store_pairs(mins, T::sums, panel.mins);
     }
-    if constexpr (Type::block == 32) spread_nan(finite, panel);
+    if constexpr (!is_wide<Type>) spread_nan(finite, panel);
 }
 
 }  // namespace tandem::kernels::cpu::TANDEM_ISA

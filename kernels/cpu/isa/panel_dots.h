@@ -12,7 +12,7 @@
 //         y = fma(total, x.scale(t, c), y);
 //     }
 //
-// In blocks of 256, scale(r, t, p) is the row's. In blocks of 32 it is the row's times one of four
+// In blocks of 256, scale(r, t, p) is the row's. In smaller ones it is the row's times one of four
 // steps, rounded when a panel is unpacked, and a power of two of the token.
 //
 // Where scales are whole numbers and sums small, one instruction adds a sum's product with its
@@ -96,21 +96,22 @@ template <class Type>
     else
         ask(x.sums32);
     if constexpr (PanelTraits<Type>::crossed) ask(x.crossed32);
-    if constexpr (Type::block == 32) ask(x.exponents32), ask(x.steps32);
+    if constexpr (!is_wide<Type>) ask(x.exponents32), ask(x.steps32);
     if constexpr (Type::Scales::has_min && !Type::Scales::whole) ask(x.real_sums32);
 }
 
-// Adds sums of the n-th block of 32, each times its scales, and minima of rows times the sums of
-// tokens to totals.
+// Adds sums of the n-th part, of 32 columns of a block of 32 or of 16, each times its scales, and
+// minima of rows times the sums of tokens to totals.
 template <class Type, int T>
 [[gnu::always_inline]] inline void add_blocks(const Panel (&panels)[panel_groups], const Q8Tile& x,
                                               int first, int64_t n, const Sums<T>& sums,
                                               Totals<T>& totals) {
+    const int64_t block = n / Type::Scales::count;
     const uint8_t* scales = opaque(panels[0].scales + n * scale_steps * 4 * lanes);
     const uint8_t* mins = opaque(panels[0].mins + n * 4 * lanes);
-    const uint8_t* steps = opaque(x.steps32[first] + n);
-    const int32_t* exponents = opaque(x.exponents32[first] + n);
-    const float* real_sums = opaque(x.real_sums32[first] + n);
+    const uint8_t* steps = opaque(x.steps32[first] + block);
+    const int32_t* exponents = opaque(x.exponents32[first] + block);
+    const float* real_sums = opaque(x.real_sums32[first] + block);
     constexpr int apart = tile_columns / 32;
 #pragma GCC unroll 8
     for (int t = 0; t < T; ++t) {
@@ -159,8 +160,9 @@ template <class Type, int T>
                         sums[h][g][t] = dot_pairs(sums[h][g][t], halves[g][t], ones);
                     });
         });
-        if constexpr (Type::block == 32)
-            add_blocks<Type>(panels, x, first, n, sums[0], totals);
+        if constexpr (!is_wide<Type>)
+            for (int h = 0; h < S::count; ++h)
+                add_blocks<Type>(panels, x, first, S::count * n + h, sums[h], totals);
         else if constexpr (!S::whole)
             for (int h = 0; h < S::count; ++h)
                 each_result<T>([&](int g, int t) {
@@ -197,7 +199,7 @@ template <class Type, int T>
                 [&](int g, int t) { sums[g][t] = splat(P::zero ? begins[t * P::sums] : 0); });
             add_dots<Type, quads>(codes, tokens, sums);
         }
-        if constexpr (Type::block == 32)
+        if constexpr (!is_wide<Type>)
             add_blocks<Type>(panels, x, first, n, sums, totals);
         else
             each_result<T>([&](int g, int t) {

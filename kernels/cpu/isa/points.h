@@ -21,12 +21,6 @@ struct SignedNumbers {
     I first, second;
 };
 
-// The codes of 32 elements, which come in points.
-struct Quads {
-    I quads[8];
-    [[gnu::always_inline]] I operator()(int j) const { return quads[j]; }
-};
-
 // A codebook whose points have signs of their own.
 template <size_t length, size_t count>
 struct Codebook {

@@ -15,9 +15,10 @@
 //         }
 //     }
 //
-// Blocks of 32 have no sum of their own: y = fma(sum, scale(r) * x.scale(t), y), and minima are
-// multiplied by x.sum(t) * x.scale(t), rounded before. Whole scales, and where they add up in lanes
-// whole minima, are multiplied in integers: of_block is those sums times the unit, rounded once.
+// Smaller blocks than 256 have no sum of their own: y = fma(sum, scale(r) * x.scale(t), y), and
+// minima are multiplied by x.sum(t) * x.scale(t), rounded before. Whole scales, and where they add
+// up in lanes whole minima, are multiplied in integers: of_block is those sums times the unit,
+// rounded once.
 //
 // Each 32 elements of a row are 8 quads of 4; the vector of quad j has quad j of every row in its
 // lanes, so one instruction multiplies it with one token's quad and adds up within the lanes:
@@ -40,7 +41,7 @@ namespace tandem::kernels::cpu::TANDEM_ISA {
 template <class Type>
 struct RowTraits {
     using Scales = typename Type::Scales;
-    static constexpr bool wide = Type::block == 256;
+    static constexpr bool wide = is_wide<Type>;
     static constexpr int zero = Type::zero + (Type::is_signed ? signed_bias : 0);
     static constexpr int quads = 8 / Scales::count;  // that have a scale
     // Quads whose sums in halves of lanes are multiplied by whole scales, and whether sums of lanes
@@ -105,8 +106,8 @@ template <class Type, int G, int T, typename Codes>
     }
 }
 
-// Adds those sums, each times the scale of its row, to totals; in blocks of 32, which are a part
-// each, times that of its token.
+// Adds those sums, each times the scale of its row, to totals; in smaller blocks than 256, times
+// that of its token, too.
 template <class Type, int G, int T>
 [[gnu::always_inline]] inline void add_part(const I (&sums)[G][T],
                                             const typename Type::Scales (&scales)[G], int h,
@@ -117,7 +118,8 @@ template <class Type, int G, int T>
     for (int t = 0; t < T; ++t)
         for (int g = 0; g < G; ++g) {
             F scale = factors[g];
-            if constexpr (!RowTraits<Type>::wide) scale = mul(scale, tokens.scale(t, part));
+            if constexpr (!RowTraits<Type>::wide)
+                scale = mul(scale, tokens.scale(t, part / Type::Scales::count));
             totals[g][t] = fma(to_float(sums[g][t]), scale, totals[g][t]);
         }
 }
@@ -207,7 +209,7 @@ inline void tile(const uint8_t* weights, int64_t apart, int64_t columns,
                  const uint8_t* const (&x)[T], F (&y)[G][T]) {
     for (auto& of_group : y)
         for (F& total : of_group) total = zero();
-    const TokenRows<Type, T> tokens{x, q8_row(columns, Type::block)};
+    const TokenRows<Type, T> tokens{x, q8_row(columns, is_wide<Type> ? 256 : 32)};
     for (int64_t b = 0; b < columns / Type::block; ++b)
         add_block<Type>(weights, apart, b, tokens, y);
 }
@@ -216,13 +218,17 @@ inline void tile(const uint8_t* weights, int64_t apart, int64_t columns,
 // as registers have room for sums. Four make eight, half of 16 registers; reading one alone takes
 // little beside unpacking the rows.
 template <class Type>
-inline constexpr int64_t groups_together = (sums_in_halves && Type::by_quads) ? 2 : 1;
+inline constexpr int64_t groups_together = (sums_in_halves && Type::by_quads &&
+                                            !has_few_sizes<Type>())
+                                               ? 2
+                                               : 1;
 inline constexpr int least_together = 2, most_together = 4;  // tokens
 
 template <class Type>
 void multiply(const Product& product) {
+    constexpr bool powers = has_few_sizes<Type>();
     // Sums of products, in chains, and totals: 16 of 32 registers, or 12 of 16.
-    constexpr int most = lanes == 16 ? 8 : 6;
+    constexpr int most = lanes == 16 ? 8 : powers ? 4 : 6;
     const int64_t group_bytes = product.columns / Type::block * Type::bytes * lanes;
     auto each = [&]<int T>(int64_t group, int64_t groups, int64_t token, const uint8_t* weights) {
         auto of_groups = [&]<int G>(int64_t first) {
@@ -235,7 +241,7 @@ void multiply(const Product& product) {
             if (groups == 2) return of_groups.template operator()<2>(0);
         for (int64_t g = 0; g < groups; ++g) of_groups.template operator()<1>(g);
     };
-    for_tiles<most, groups_together<Type>>(product, group_bytes, each);
+    for_tiles<most, powers, groups_together<Type>>(product, group_bytes, each);
 }
 
 }  // namespace tandem::kernels::cpu::TANDEM_ISA

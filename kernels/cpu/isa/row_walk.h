@@ -22,18 +22,30 @@ inline void run_tile(const Product& product, int64_t group, int64_t token, const
     for (int g = 0; g < G; ++g) put<T>(product, group + g, token, results[g]);
 }
 
-// visit<count>() for a count from 1 to `most`.
-template <int most, typename Visit>
+// visit<count>() for a count from 1 to `most`, or for powers of two where those are all there are.
+template <int most, bool powers, typename Visit>
 inline void with_count(int64_t count, Visit visit) {
     if (count == most)
         visit.template operator()<most>();
     else if constexpr (most > 1)
-        with_count<most - 1>(count, visit);
+        with_count<powers ? most / 2 : most - 1, powers>(count, visit);
+}
+
+// The next tokens of so many that pass together: as many in each pass, or a power of two.
+template <int most, bool powers>
+inline int64_t next_count(int64_t left) {
+    if constexpr (powers) {
+        int64_t count = most;
+        while (count > left) count /= 2;
+        return count;
+    }
+    const int64_t passes = (left + most - 1) / most;
+    return (left + passes - 1) / passes;
 }
 
 // All tokens against all groups of rows: blocks of tokens whose activations stay in a cache, within
 // them the groups, whose weights stay in the nearest one while the tokens pass.
-template <int most, int64_t together, typename Each>
+template <int most, bool powers, int64_t together, typename Each>
 inline void for_tiles(const Product& product, int64_t group_bytes, Each each) {
     constexpr int64_t token_block = 128;  // rows of 4096 columns in int8 take 0.7 MB
     for (int64_t first = 0; first < product.tokens; first += token_block) {
@@ -43,9 +55,8 @@ inline void for_tiles(const Product& product, int64_t group_bytes, Each each) {
             const int64_t groups = left_groups < together ? left_groups : together;
             const uint8_t* weights = product.matrix + group * group_bytes;
             for (int64_t token = first; token < last;) {
-                const int64_t left = last - token, passes = (left + most - 1) / most;
-                const int64_t count = (left + passes - 1) / passes;  // alike in all of them
-                with_count<most>(count, [&]<int T>() {
+                const int64_t count = next_count<most, powers>(last - token);
+                with_count<most, powers>(count, [&]<int T>() {
                     each.template operator()<T>(group, groups, token, weights);
                 });
                 token += count;

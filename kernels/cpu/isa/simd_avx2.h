@@ -52,6 +52,7 @@ inline I shift_right(I a, int bits) { return _mm256_srlv_epi32(a, _mm256_set1_ep
 inline I shift_left(I a, int bits) { return _mm256_sllv_epi32(a, _mm256_set1_epi32(bits)); }
 inline I shift_right_signed(I a, int bits) { return _mm256_srav_epi32(a, _mm256_set1_epi32(bits)); }
 inline I add(I a, I b) { return _mm256_add_epi32(a, b); }
+inline I mul(I a, I b) { return _mm256_mullo_epi32(a, b); }
 inline I add_bytes(I a, I b) { return _mm256_add_epi8(a, b); }
 inline I add_in_halves(I a, I b) { return _mm256_add_epi16(a, b); }
 inline I max_in_halves(I a, I b) { return _mm256_max_epi16(a, b); }
@@ -60,6 +61,9 @@ inline I in_register(I a) {
     return a;
 }
 inline I lookup(I table, I index) { return _mm256_shuffle_epi8(table, index); }
+inline I select_bit(I where, int bit, I yes, I no) {
+    return _mm256_blendv_epi8(no, yes, shift_left(where, 7 - bit));
+}
 inline I gather(const void* table, I index) {
     return _mm256_i32gather_epi32(static_cast<const int*>(table), index, 4);
 }

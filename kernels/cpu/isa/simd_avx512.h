@@ -52,6 +52,7 @@ inline I shift_right(I a, int bits) { return _mm512_srlv_epi32(a, _mm512_set1_ep
 inline I shift_left(I a, int bits) { return _mm512_sllv_epi32(a, _mm512_set1_epi32(bits)); }
 inline I shift_right_signed(I a, int bits) { return _mm512_srav_epi32(a, _mm512_set1_epi32(bits)); }
 inline I add(I a, I b) { return _mm512_add_epi32(a, b); }
+inline I mul(I a, I b) { return _mm512_mullo_epi32(a, b); }  // the lower halves of products
 inline I add_bytes(I a, I b) { return _mm512_add_epi8(a, b); }
 inline I add_in_halves(I a, I b) { return _mm512_add_epi16(a, b); }
 inline I max_in_halves(I a, I b) { return _mm512_max_epi16(a, b); }
@@ -61,6 +62,11 @@ inline I in_register(I a) {
     return a;
 }
 inline I lookup(I table, I index) { return _mm512_shuffle_epi8(table, index); }
+// Of bytes: those of `yes` where this bit of `where` is set, else of `no`.
+inline I select_bit(I where, int bit, I yes, I no) {
+    return _mm512_mask_blend_epi8(_mm512_test_epi8_mask(where, _mm512_set1_epi8(char(1 << bit))),
+                                  no, yes);
+}
 // 4 bytes of a table, for each lane those with its number.
 inline I gather(const void* table, I index) { return _mm512_i32gather_epi32(index, table, 4); }
 // 8 bytes of a table: the first four of each lane's, and the last.

@@ -118,6 +118,9 @@ inline I shift_right_signed(I a, int bits) {
 inline I add(I a, I b) {
     return each_lane<I>([&](int i) { return a.lane[i] + b.lane[i]; });
 }
+inline I mul(I a, I b) {
+    return each_lane<I>([&](int i) { return a.lane[i] * b.lane[i]; });
+}
 inline I add_bytes(I a, I b) {
     return each_byte([&](int i, int s) { return (a.lane[i] >> s) + (b.lane[i] >> s); });
 }
@@ -139,6 +142,11 @@ inline I max_in_halves(I a, I b) {
 inline I in_register(I a) { return a; }
 inline I lookup(const Table& table, I index) {
     return each_byte([&](int i, int s) { return table.entry[index.lane[i] >> s & 15]; });
+}
+inline I select_bit(I where, int bit, I yes, I no) {
+    return each_byte([&](int i, int s) {
+        return (where.lane[i] >> (s + bit) & 1 ? yes.lane[i] : no.lane[i]) >> s;
+    });
 }
 inline I gather(const void* table, I index) {
     return each_lane<I>([&](int i) {

@@ -1,7 +1,7 @@
 // What matrix kernels know of a type of weights. A Type is a packed block of all rows of a group,
 // made of where it lies:
 //
-//     block       elements of a block, and of the activation's blocks (32 or 256)
+//     block       elements of a block; the activation's are 256 where these are, else 32
 //     bytes       of a packed block of one row
 //     zero        what a code of 0.0 is; 0 for types with a minimum of their own
 //     levels      codes, or magnitudes of signed ones, are below this
@@ -45,6 +45,22 @@ struct WholeScales {
     F scale(int h) const { return mul(unit, to_float(scales[h])); }
     F min(int h) const { return mul(min_unit, to_float(mins[h])); }
 };
+
+// Whether the activation has blocks of 256.
+template <class Type>
+inline constexpr bool is_wide = Type::block == 256;
+
+// Whether a Type is compiled for fewer sizes of tiles, which each take long: where it says that it
+// is `seldom` in files, and where vectors are loops.
+template <class Type>
+constexpr bool has_few_sizes() {
+#if defined(__AVX2__)
+    if constexpr (requires { Type::seldom; }) return Type::seldom;
+    return false;
+#else
+    return true;
+#endif
+}
 
 // How far a code can be from that of 0.0.
 template <class Type>

@@ -1,0 +1,194 @@
+// Matrix kernels of IQ1_KT to IQ4_KT, whose codes are seeds of a generator
+// (gguf/quants/trellis.cpp) that gives the next 8 or 4 elements. Packed blocks hold their fields
+// one after another, each interleaved over the rows (packing.cpp); the scale of the row stands in
+// each.
+#include "kernels/cpu/isa/fields.h"
+#include "kernels/cpu/isa/integer_kernels.h"
+
+namespace tandem::kernels::cpu::TANDEM_ISA {
+
+namespace {
+
+constexpr int first_seed = 4096, middle = 126;
+
+// The generator multiplies its state by the first of these; so a seed times the n-th is its n-th.
+struct Powers {
+    uint32_t power[8];
+};
+constexpr Powers powers = [] {
+    Powers all = {};
+    uint32_t power = 1;
+    for (uint32_t& of : all.power) of = power *= 0xCBAC1FED;
+    return all;
+}();
+
+// Four numbers of the generator from the first-th on, as bytes: each is the sum of four fields of 6
+// bits, less their middle.
+[[gnu::always_inline]] inline I four_numbers(I seed, int first) {
+    I sums[4];
+    for (int i = 0; i < 4; ++i) {
+        const I state = mul(seed, splat(int32_t(powers.power[first + i])));
+        sums[i] = dot(splat(128 - middle), bit_and(state, splat(0x3f3f3f3f)), splat_bytes(1));
+    }
+    const I even = bit_or(sums[0], shift_left(sums[2], 16));
+    const I odd = bit_or(sums[1], shift_left(sums[3], 16));
+    return bit_xor(bit_or(even, shift_left(odd, 8)), splat_bytes(0x80));
+}
+
+// What all share. Numbers are from -126 to 126.
+struct Seeded {
+    using Scales = Scale;
+    static constexpr int block = 256, zero = 0, levels = 127;
+    static constexpr bool is_signed = true, by_quads = false, seldom = true;
+    const uint8_t* p;
+    F r;
+
+    explicit Seeded(const uint8_t* at) : p(at), r(load_f32(p)) {}
+
+    // Of seeds of eight elements each.
+    template <typename Seed>
+    [[gnu::always_inline]] static Quads of_seeds(Seed seed) {
+        Quads all;
+        for (int k = 0; k < 4; ++k) {
+            const I of = add(seed(k), splat(first_seed));
+            for (int half = 0; half < 2; ++half)
+                all.quads[2 * k + half] = four_numbers(of, 4 * half);
+        }
+        return all;
+    }
+    [[gnu::always_inline]] static Quads biased_quads(Quads all) {
+        for (I& quad : all.quads) quad = biased(quad);
+        return all;
+    }
+};
+
+// A level of IQ4_NL, by a number in the lowest byte of every lane.
+[[gnu::always_inline]] inline I level_of(I number) {
+    const I level = lookup(table16(nonlinear.level), number);
+    return shift_right_signed(shift_left(level, 24), 24);
+}
+
+// Seeds are u16[32] from `at` on.
+[[gnu::always_inline]] inline I half_seed(const uint8_t* at, int g, int k) {
+    const I two = dword(at, 2 * g + k / 2);
+    return k % 2 ? shift_right(two, 16) : bit_and(two, splat(0xffff));
+}
+
+// Four seeds of 12 bits, low bytes side by side and bits above in the low nibbles of bytes: those
+// of the first and third in the halves of lanes, and of the second and fourth.
+struct FourSeeds {
+    I even, odd;
+
+    FourSeeds(I low, I above) {
+        const I lower = splat(0x00ff00ff), upper = splat(int32_t(0xff00ff00));
+        const I bits = bit_and(above, splat_bytes(15));
+        even = bit_or(bit_and(low, lower), shift_left(bit_and(bits, lower), 8));
+        odd = bit_or(shift_right(bit_and(low, upper), 8), bit_and(bits, upper));
+    }
+    [[gnu::always_inline]] I operator[](int k) const {
+        const I two = k % 2 ? odd : even;
+        return k < 2 ? bit_and(two, splat(0xffff)) : shift_right(two, 16);
+    }
+};
+
+// Bits of a word from `place` on, above 12 others.
+[[gnu::always_inline]] inline I top_bits(I word, int place, int bits) {
+    const I moved = place < 12 ? shift_left(word, 12 - place) : shift_right(word, place - 12);
+    return bit_and(moved, splat(((1 << bits) - 1) << 12));
+}
+
+// Number g of eight of 4 bits, of which the low nibbles have the first four.
+[[gnu::always_inline]] inline I nibble_of(I packed, int g) {
+    return field(packed, 8 * (g % 4) + g / 4 * 4, 4);
+}
+
+struct IQ1_KT : Seeded {
+    static constexpr int bytes = 60;
+    // R f32, number of a level and top bits of four seeds [8], low bytes of seeds [32], 4 bits
+    // above [16]: of groups g and g + 4 in the same bytes
+    using Seeded::Seeded;
+    [[gnu::always_inline]] I front(int g) const {
+        return field(dword(p + 4 * lanes, g / 4), 8 * (g % 4), 8);
+    }
+    [[gnu::always_inline]] Quads codes(int g) const {
+        const FourSeeds four(dword(p + 12 * lanes, g),
+                             shift_right(dword(p + 44 * lanes, g % 4), g / 4 * 4));
+        const I top = front(g);
+        return biased_quads(of_seeds([&](int k) [[gnu::always_inline]] {
+            return bit_or(four[k], top_bits(top, 4 + k, 1));
+        }));
+    }
+    [[gnu::always_inline]] Scales scales(int g) const {
+        return {mul(r, to_float(level_of(bit_and(front(g), splat(15)))))};
+    }
+};
+
+struct IQ2_KT : Seeded {
+    static constexpr int bytes = 72;
+    // R f32, numbers of levels of 4 bits [4], seeds u16[32]
+    using Seeded::Seeded;
+    [[gnu::always_inline]] Quads codes(int g) const {
+        return biased_quads(
+            of_seeds([&](int k) [[gnu::always_inline]] { return half_seed(p + 8 * lanes, g, k); }));
+    }
+    [[gnu::always_inline]] Scales scales(int g) const {
+        return {mul(r, to_float(level_of(nibble_of(dword(p + 4 * lanes, 0), g))))};
+    }
+};
+
+struct IQ3_KT : Seeded {
+    static constexpr int bytes = 104;
+    // R f32, scales of 4 bits [4], seeds u16[32], signs [32]: bit g of byte k is that of element k
+    // of group g
+    using Seeded::Seeded;
+    [[gnu::always_inline]] Quads codes(int g) const {
+        Quads all =
+            of_seeds([&](int k) [[gnu::always_inline]] { return half_seed(p + 8 * lanes, g, k); });
+        for (int j = 0; j < 8; ++j) {
+            I& quad = all.quads[j];
+            const I magnitudes = negate_where(quad, quad, splat_bytes(0x80));
+            quad =
+                negate_where(magnitudes, shift_right(dword(p + 72 * lanes, j), g), splat_bytes(1));
+        }
+        return biased_quads(all);
+    }
+    [[gnu::always_inline]] Scales scales(int g) const {
+        return {mul(r, to_float(nibble_of(dword(p + 4 * lanes, 0), g)))};
+    }
+};
+
+struct IQ4_KT : Seeded {
+    static constexpr int bytes = 132;
+    // R f32, u32[8] with a bit of all seeds, 7 bits of scale and 3 top bits of eight seeds, low
+    // bytes of seeds [64], 4 bits above [32]: of groups g and g + 4 in the same bytes
+    using Seeded::Seeded;
+    [[gnu::always_inline]] I front(int g) const { return dword(p + 4 * lanes, g); }
+    [[gnu::always_inline]] Quads codes(int g) const {
+        const I top = front(g);
+        const I first = add(shift_left(bit_and(top, splat(1)), 15), splat(first_seed));
+        Quads all;
+        for (int half = 0; half < 2; ++half) {
+            const FourSeeds four(
+                dword(p + 36 * lanes, 2 * g + half),
+                shift_right(dword(p + 100 * lanes, 2 * (g % 4) + half), g / 4 * 4));
+            for (int k = 0; k < 4; ++k) {
+                const int number = 4 * half + k;
+                const I seed = bit_or(four[k], top_bits(top, 8 + 3 * number, 3));
+                all.quads[number] = biased(four_numbers(add(seed, first), 0));
+            }
+        }
+        return all;
+    }
+    [[gnu::always_inline]] Scales scales(int g) const {
+        return {mul(r, to_float(add(field(front(g), 1, 7), splat(-64))))};
+    }
+};
+
+}  // namespace
+
+extern const Matrix iq1_kt = kernels_of<IQ1_KT>;
+extern const Matrix iq2_kt = kernels_of<IQ2_KT>;
+extern const Matrix iq3_kt = kernels_of<IQ3_KT>;
+extern const Matrix iq4_kt = kernels_of<IQ4_KT>;
+
+}  // namespace tandem::kernels::cpu::TANDEM_ISA

@@ -1,0 +1,331 @@
+// Matrix kernels of IQ2_K to IQ6_K, IQ2_KS to IQ5_KS, IQ2_KL, and IQ4_KSS, which is packed as
+// IQ4_KS (recode.h): codes are numbers of uneven levels (gguf/quants/fork_levels.h), which each 16
+// or 32 elements may move by the same. Packed blocks hold their fields one after another, each
+// interleaved over the rows (packing.cpp); the scale of a whole row stands in each.
+#include "gguf/quants/fork_levels.h"
+#include "kernels/cpu/isa/fields.h"
+#include "kernels/cpu/isa/integer_kernels.h"
+#include "kernels/cpu/isa/level_table.h"
+
+namespace tandem::kernels::cpu::TANDEM_ISA {
+
+namespace {
+
+// What a bit of every row adds to codes: bytes of a number, or of none.
+[[gnu::always_inline]] inline I moved_by(I bits, int place, int number) {
+    return bit_and(where_bit(bits, place), splat_bytes(number));
+}
+
+// Levels of 2 bits, from -31 to 22, moved up by 31.
+constexpr auto levels2 = level_array(gguf::levels2, 4, 31);
+constexpr auto levels3 = level_array(gguf::levels3, 8);
+constexpr auto levels4 = level_array(gguf::levels4, 16);
+constexpr auto levels5 = level_array(gguf::levels5, 32);
+// The cubic, rounded to whole numbers: of what rounding the tokens to codes takes, this is a half.
+constexpr auto levels6 = [] {
+    LevelArray levels = {};
+    for (int i = 0; i < 64; ++i) {
+        const float level = gguf::levels6[size_t(i)];
+        levels.level[i] = int8_t(level < 0 ? level - 0.5f : level + 0.5f);
+    }
+    return levels;
+}();
+
+constexpr int move2 = 5, move3 = 4, move4 = 4, move5 = 2, move6 = 1;
+
+struct IQ2_K {
+    using Scales = WholeScales<true, false>;
+    static constexpr int block = 256, bytes = 76, zero = 31, levels = 54;
+    static constexpr bool is_signed = false, by_quads = true, seldom = true;
+    // d, moved u16, scales of 4 bits [16], codes [64]
+    const uint8_t* p;
+    F d;
+    I moved, packed[2];
+
+    explicit IQ2_K(const uint8_t* at)
+        : p(at),
+          d(load_f16(p)),
+          moved(load_u16(p + 2 * lanes)),
+          packed{dword(p + 4 * lanes, 0), dword(p + 4 * lanes, 1)} {}
+    [[gnu::always_inline]] auto codes(int g) const {
+        const I first = moved_by(moved, 2 * g, move2), second = moved_by(moved, 2 * g + 1, move2);
+        return
+            [q = p + (12 + 8 * g) * lanes, table = table16(levels2.level), first, second](int j) {
+                return add_bytes(lookup(table, two_bits(q, j, 0)), j < 4 ? first : second);
+            };
+    }
+    [[gnu::always_inline]] Scales scales(int g) const {
+        Scales s{d};
+        for (int h = 0; h < 2; ++h)
+            s.scales[h] = add(field(packed[g / 4], 8 * (g % 4) + 4 * h, 4), splat(-8));
+        s.pair = pair_of(s.scales[0], s.scales[1]);
+        return s;
+    }
+};
+
+struct IQ3_K {
+    using Scales = Scale16;
+    static constexpr int block = 256, bytes = 110, zero = 0, levels = 64;
+    static constexpr bool is_signed = true, by_quads = true, seldom = true;
+    // d, moved u16, signs of scales u16, scales of 4 bits [16], 8 x {high bits [4], codes [8]}
+    const uint8_t* p;
+    F d;
+    I moved, signs, packed[2];
+
+    explicit IQ3_K(const uint8_t* at)
+        : p(at),
+          d(load_f16(p)),
+          moved(load_u16(p + 2 * lanes)),
+          signs(load_u16(p + 4 * lanes)),
+          packed{dword(p + 6 * lanes, 0), dword(p + 6 * lanes, 1)} {}
+    [[gnu::always_inline]] auto codes(int g) const {
+        const uint8_t* const q = p + (14 + 12 * g) * lanes;
+        const I first = moved_by(moved, 2 * g, move3), second = moved_by(moved, 2 * g + 1, move3);
+        return [q, high = dword(q, 0), table = table16(levels3.level), first, second](int j) {
+            const I index = bit_or(two_bits(q + 4 * lanes, j, 0), one_bit(high, j, 2));
+            return biased(add_bytes(lookup(table, index), j < 4 ? first : second));
+        };
+    }
+    [[gnu::always_inline]] Scales scales(int g) const {
+        Scales s;
+        for (int h = 0; h < 2; ++h) {
+            const I odd = field(packed[g / 4], 8 * (g % 4) + 4 * h, 4);
+            const I scale = bit_or(shift_left(odd, 1), splat(1));
+            const I sign = shift_left(shift_right(signs, 2 * g + h), 31);
+            s.scales[h] = as_float(bit_xor(as_int(mul(d, to_float(scale))), sign));
+        }
+        return s;
+    }
+};
+
+// What IQ4_K and IQ5_K share: scales of 6 bits, 32 more than they are.
+struct SixBitScales {
+    using Scales = Scale16;
+    const uint8_t* p;
+    F d;
+    I moved, high, low[2];
+
+    explicit SixBitScales(const uint8_t* at)
+        : p(at),
+          d(load_f16(p)),
+          moved(load_u16(p + 2 * lanes)),
+          high(dword(p + 4 * lanes, 0)),
+          low{dword(p + 4 * lanes, 1), dword(p + 4 * lanes, 2)} {}
+    [[gnu::always_inline]] Scales scales(int g) const {
+        Scales s;
+        for (int h = 0; h < 2; ++h) {
+            const I scale = bit_or(field(low[g / 4], 8 * (g % 4) + 4 * h, 4),
+                                   shift_left(field(high, 4 * g + 2 * h, 2), 4));
+            s.scales[h] = mul(d, to_float(add(scale, splat(-32))));
+        }
+        return s;
+    }
+};
+
+struct IQ4_K : SixBitScales {
+    static constexpr int block = 256, bytes = 144, zero = 0, levels = 128;
+    static constexpr bool is_signed = true, by_quads = true, seldom = true;
+    // d, moved u16, high 2 bits of scales [4], low 4 bits [8], codes [128]
+    using SixBitScales::SixBitScales;
+    [[gnu::always_inline]] auto codes(int g) const {
+        const I first = moved_by(moved, 2 * g, move4), second = moved_by(moved, 2 * g + 1, move4);
+        return [q = p + (16 + 16 * g) * lanes, table = biased(table16(levels4.level)), first,
+                second](int j) {
+            return add_bytes(lookup_nibbles(table, q, j), j < 4 ? first : second);
+        };
+    }
+};
+
+struct IQ5_K : SixBitScales {
+    static constexpr int block = 256, bytes = 176, zero = 0, levels = 128;
+    static constexpr bool is_signed = true, by_quads = true, seldom = true;
+    // likewise, but 8 x {fifth bits [4], codes [16]}
+    using SixBitScales::SixBitScales;
+    [[gnu::always_inline]] auto codes(int g) const {
+        const uint8_t* const q = p + (16 + 20 * g) * lanes;
+        const I first = moved_by(moved, 2 * g, move5), second = moved_by(moved, 2 * g + 1, move5);
+        return [q, high = dword(q, 0), table = LevelTable<32>(levels5), first, second](int j) {
+            const I index = bit_or(nibbles(q + 4 * lanes, j), one_bit(high, j, 4));
+            return biased(add_bytes(table[index], j < 4 ? first : second));
+        };
+    }
+};
+
+struct IQ6_K {
+    using Scales = Scale16;
+    static constexpr int block = 256, bytes = 212, zero = 0, levels = 128;
+    static constexpr bool is_signed = true, by_quads = true, seldom = true;
+    // d, moved u16, s8 scales [16], 8 x {2 high bits [8], codes [16]}
+    const uint8_t* p;
+    F d;
+    I moved;
+
+    explicit IQ6_K(const uint8_t* at) : p(at), d(load_f16(p)), moved(load_u16(p + 2 * lanes)) {}
+    [[gnu::always_inline]] auto codes(int g) const {
+        const uint8_t* const q = p + (20 + 24 * g) * lanes;
+        const I first = moved_by(moved, 2 * g, move6), second = moved_by(moved, 2 * g + 1, move6);
+        return [q, table = LevelTable<64>(levels6), first, second](int j) {
+            const I index = bit_or(nibbles(q + 8 * lanes, j), two_bits(q, j, 4));
+            return biased(add_bytes(table[index], j < 4 ? first : second));
+        };
+    }
+    [[gnu::always_inline]] Scales scales(int g) const {
+        const I pair = load_s8_pairs(p + (4 + 2 * g) * lanes);
+        const I first = shift_right_signed(shift_left(pair, 16), 16);
+        return {{mul(d, to_float(first)), mul(d, to_float(shift_right_signed(pair, 16)))}};
+    }
+};
+
+struct IQ2_KS {
+    using Scales = Scale;
+    static constexpr int block = 256, bytes = 72, zero = 31, levels = 54;
+    static constexpr bool is_signed = false, by_quads = true, seldom = true;
+    // R f16, moved and fifth bits of scales [2], low 4 bits [4], codes [64]
+    const uint8_t* p;
+    F r;
+    I moved, packed;
+
+    explicit IQ2_KS(const uint8_t* at)
+        : p(at), r(load_f16(p)), moved(load_u16(p + 2 * lanes)), packed(dword(p + 4 * lanes, 0)) {}
+    [[gnu::always_inline]] auto codes(int g) const {
+        return [q = p + (8 + 8 * g) * lanes, table = table16(levels2.level),
+                all = moved_by(moved, g, move2)](int j) {
+            return add_bytes(lookup(table, two_bits(q, j, 0)), all);
+        };
+    }
+    [[gnu::always_inline]] Scales scales(int g) const {
+        const I fifth = shift_left(field(moved, 8 + g, 1), 4);
+        return {mul(r, to_float(add(bit_or(field(packed, 4 * g, 4), fifth), splat(-16))))};
+    }
+};
+
+// Number g of eight of 4 bits, of which the low nibbles have the first four.
+[[gnu::always_inline]] inline I of_halves(I packed, int g) {
+    return field(packed, 8 * (g % 4) + g / 4 * 4, 4);
+}
+
+struct IQ3_KS {
+    using Scales = Scale;
+    static constexpr int block = 256, bytes = 104, zero = 0, levels = 64;
+    static constexpr bool is_signed = true, by_quads = true, seldom = true;
+    // R f16, fifth bits of scales and moved [2], low 4 bits [4], 8 x {high bits [4], codes [8]}
+    const uint8_t* p;
+    F r;
+    I moved, packed;
+
+    explicit IQ3_KS(const uint8_t* at)
+        : p(at), r(load_f16(p)), moved(load_u16(p + 2 * lanes)), packed(dword(p + 4 * lanes, 0)) {}
+    [[gnu::always_inline]] auto codes(int g) const {
+        const uint8_t* const q = p + (8 + 12 * g) * lanes;
+        return [q, high = dword(q, 0), table = table16(levels3.level),
+                all = moved_by(moved, 8 + g, move3)](int j) {
+            const I index = bit_or(two_bits(q + 4 * lanes, j, 0), one_bit(high, j, 2));
+            return biased(add_bytes(lookup(table, index), all));
+        };
+    }
+    [[gnu::always_inline]] Scales scales(int g) const {
+        const I fifth = shift_left(field(moved, g, 1), 4);
+        return {mul(r, to_float(add(bit_or(of_halves(packed, g), fifth), splat(-16))))};
+    }
+};
+
+// What IQ4_KS and IQ5_KS share: scales of a byte, the lowest bit of which says whether levels are
+// moved.
+struct ByteScales {
+    using Scales = Scale;
+    const uint8_t* p;
+    F r;
+    I packed[2];
+
+    explicit ByteScales(const uint8_t* at)
+        : p(at), r(load_f32(p)), packed{dword(p + 4 * lanes, 0), dword(p + 4 * lanes, 1)} {}
+    [[gnu::always_inline]] I moved(int g, int number) const {
+        return moved_by(packed[g / 4], 8 * (g % 4), number);
+    }
+    [[gnu::always_inline]] Scales scales(int g) const {
+        const I scale = bit_and(shift_right(packed[g / 4], 8 * (g % 4)), splat(0xfe));
+        return {mul(r, to_float(add(scale, splat(-127))))};
+    }
+};
+
+struct IQ4_KS : ByteScales {
+    static constexpr int block = 256, bytes = 140, zero = 0, levels = 128;
+    static constexpr bool is_signed = true, by_quads = true, seldom = true;
+    // R f32, scales [8], codes [128]
+    using ByteScales::ByteScales;
+    [[gnu::always_inline]] auto codes(int g) const {
+        return
+            [q = p + (12 + 16 * g) * lanes, table = biased(table16(levels4.level)),
+             all = moved(g, move4)](int j) { return add_bytes(lookup_nibbles(table, q, j), all); };
+    }
+};
+
+struct IQ5_KS : ByteScales {
+    static constexpr int block = 256, bytes = 172, zero = 0, levels = 128;
+    static constexpr bool is_signed = true, by_quads = true, seldom = true;
+    // likewise, but 8 x {fifth bits [4], codes [16]}
+    using ByteScales::ByteScales;
+    [[gnu::always_inline]] auto codes(int g) const {
+        const uint8_t* const q = p + (12 + 20 * g) * lanes;
+        return
+            [q, high = dword(q, 0), table = LevelTable<32>(levels5), all = moved(g, move5)](int j) {
+                const I index = bit_or(nibbles(q + 4 * lanes, j), one_bit(high, j, 4));
+                return biased(add_bytes(table[index], all));
+            };
+    }
+};
+
+// The levels of the first and of the second element of a pair, by its code.
+constexpr auto of_pairs = [](bool second) {
+    LevelArray levels = {};
+    for (int i = 0; i < 64; ++i) {
+        const gguf::LevelPair& pair = gguf::level_pairs[i % 32];
+        levels.level[i] = second ? pair.second : pair.first;
+    }
+    return levels;
+};
+constexpr auto firsts = of_pairs(false), seconds = of_pairs(true);
+
+struct IQ2_KL {
+    using Scales = Scale;
+    static constexpr int block = 256, bytes = 88, zero = 0, levels = 64;
+    static constexpr bool is_signed = true, by_quads = true, seldom = true;
+    // R f16, high 2 bits of scales u16, low 4 bits [4], 8 x {codes of pairs [8], fifth bits u16}
+    const uint8_t* p;
+    F r;
+    I high, low;
+
+    explicit IQ2_KL(const uint8_t* at)
+        : p(at), r(load_f16(p)), high(load_u16(p + 2 * lanes)), low(dword(p + 4 * lanes, 0)) {}
+    [[gnu::always_inline]] auto codes(int g) const {
+        const uint8_t* const q = p + (8 + 10 * g) * lanes;
+        const I bits = load_u16(q + 8 * lanes);
+        const I fifth = bit_and(bit_or(bits, shift_left(bits, 8)), splat(0x00ff00ff));
+        return [q, fifth, first = LevelTable<32>(firsts), second = LevelTable<32>(seconds)](int j) {
+            const I of_pair = bit_and(shift_right(dword(q, j / 4), 4 * (j % 4)), splat(0x000f000f));
+            const I above = bit_and(shift_left(shift_right(fifth, j), 4), splat(0x00100010));
+            const I code = bit_or(of_pair, above), both = bit_or(code, shift_left(code, 8));
+            return biased(bit_or(bit_and(first[both], splat(0x00ff00ff)),
+                                 bit_and(second[both], splat(int32_t(0xff00ff00)))));
+        };
+    }
+    [[gnu::always_inline]] Scales scales(int g) const {
+        const I scale = bit_or(of_halves(low, g), shift_left(field(high, 2 * g, 2), 4));
+        return {mul(r, to_float(add(scale, splat(-32))))};
+    }
+};
+
+}  // namespace
+
+extern const Matrix iq2_k = kernels_of<IQ2_K>;
+extern const Matrix iq3_k = kernels_of<IQ3_K>;
+extern const Matrix iq4_k = kernels_of<IQ4_K>;
+extern const Matrix iq5_k = kernels_of<IQ5_K>;
+extern const Matrix iq6_k = kernels_of<IQ6_K>;
+extern const Matrix iq2_ks = kernels_of<IQ2_KS>;
+extern const Matrix iq3_ks = kernels_of<IQ3_KS>;
+extern const Matrix iq4_ks = kernels_of<IQ4_KS>;
+extern const Matrix iq5_ks = kernels_of<IQ5_KS>;
+extern const Matrix iq2_kl = kernels_of<IQ2_KL>;
+
+}  // namespace tandem::kernels::cpu::TANDEM_ISA

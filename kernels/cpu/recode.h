@@ -1,0 +1,28 @@
+// Types whose codes are kept otherwise than in the file, so that products take few steps for them:
+//
+//     TQ1_0    as TQ2_0: five digits of base 3 in a byte become 2 bits each (1.2 times the bytes)
+//     Q2_0     d;  2 times: codes [8], as regroup.h joins 2 bits
+//     IQ4_KSS  as IQ4_KS: a Gray code of 15 bits and a bit of scale become 16 bits and the scale
+//     IQ2_KL   R, high bits of scales [2], low bits [4];
+//              8 times: codes of pairs [8], their fifth bits [2], so that those of a quad of
+//              elements are the same places of the lower and the upper half of a word
+//
+// The file's codes can be made of them again, of TQ1_0 codes of the same digits.
+#pragma once
+
+#include <cstdint>
+
+#include "gguf/dtype.h"
+
+namespace tandem::kernels::cpu {
+
+// A block of the file behind the scale of its row, where there is one, and a packed block.
+struct Recoding {
+    void (*from_file)(const uint8_t* block, uint8_t* packed) = nullptr;
+    // The bytes of the block are zeros.
+    void (*to_file)(const uint8_t* packed, uint8_t* block) = nullptr;
+};
+// Null for all other types.
+const Recoding* recoding(gguf::DType dtype);
+
+}  // namespace tandem::kernels::cpu
