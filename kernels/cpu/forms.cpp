@@ -122,13 +122,19 @@ TileForm tile_form_for(const Isa& isa, gguf::DType dtype, int64_t columns, bool 
 
 int64_t most_tile_bytes(gguf::DType dtype, int64_t columns) {
     int64_t block = form_block(dtype);
-    const bool q16 = dtype == gguf::DType::F16 || dtype == gguf::DType::BF16 || signed_bytes(dtype);
+    const bool q16 = dtype == gguf::DType::F16 || dtype == gguf::DType::BF16 ||
+                     signed_bytes(dtype) || is_exact(dtype);
     return std::max({bf16_tile_bytes(columns, bf16_parts(dtype)), q16 ? q16_tile_bytes(columns) : 0,
                      block > 0 ? q8_tile_bytes(columns) : f32_tile_bytes(columns)});
 }
 
 bool signed_bytes(gguf::DType dtype) {
     return dtype == gguf::DType::Q8_0 || dtype == gguf::DType::IQ4_NL;
+}
+
+bool is_exact(gguf::DType dtype) {
+    return dtype == gguf::DType::TQ1_0 || dtype == gguf::DType::TQ2_0 ||
+           dtype == gguf::DType::Q1_0 || dtype == gguf::DType::Q2_0;
 }
 
 int bf16_parts(gguf::DType dtype) {

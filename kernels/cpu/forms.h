@@ -27,6 +27,9 @@ const Form& bf16_form(int parts);
 // Types of signed codes of 8 bits in blocks of 32, which are multiplied in 16 bits where sums are
 // kept in halves of lanes.
 bool signed_bytes(gguf::DType dtype);
+// Types of a scale times -1, 0, 1 or 2, which are multiplied in 16 bits: rounding the activation to
+// 8 would be all of their error.
+bool is_exact(gguf::DType dtype);
 // In blocks of 32 or 128.
 const Form& q16_tiles(int64_t block);
 

@@ -41,7 +41,7 @@ constexpr Field nvfp4[] = {{4, 4}, {32, 4}};                 // scales, codes
 constexpr Field q1_0[] = {{2, 2}, {16, 4}};                  // d, bits
 // Those that follow are regrouped, but for IQ4_XS, IQ1_S, IQ2_XXS and IQ4_K.
 constexpr Field q2_0[] = {{2, 2}, {16, 4}};                            // d, codes
-constexpr Field tq2_0[] = {{2, 2}, {64, 4}};                           // d, codes
+constexpr Field tq2_0[] = {{2, 2}, {32, 4}, {2, 2}, {32, 4}};          // twice: d, codes
 constexpr auto q2_k = then_8_times({{2, 2}, {2, 2}}, {2, 2}, {8, 4});  // d, dmin; scales, codes
 constexpr Field q3_k[] = {{12, 4}, {2, 2}, {96, 4}};                   // scales, d, codes
 constexpr Field q4_k[] = {{2, 2}, {2, 2}, {12, 4}, {128, 4}};          // d, dmin, scales, codes

@@ -39,10 +39,21 @@ constexpr std::array<Digit, 256> tq1_0_digits = [] {
 constexpr int tq1_0_codes = 52;  // bytes, which d follows
 constexpr int powers_of_three[] = {81, 27, 9, 3, 1};
 
+// Half of a packed block of TQ2_0: d, codes.
+constexpr int half_bytes = 34;
+const uint8_t* codes_of(const uint8_t* packed, int element) {
+    return packed + element / 128 * half_bytes + 2 + element % 128 / 32 * 8;
+}
+
+template <typename Code>
+void pack_halves(const uint8_t* d, Code code, uint8_t* packed) {
+    std::memset(packed, 0, 2 * half_bytes);
+    for (int half = 0; half < 2; ++half) std::memcpy(packed + half * half_bytes, d, 2);
+    for (int i = 0; i < 256; ++i) join(packed + (codes_of(packed, i) - packed), i, code(i));
+}
+
 // A byte is a fraction of 256, rounded up: its digits are what multiplying it by 3 carries.
 void tq1_0_from_file(const uint8_t* block, uint8_t* packed) {
-    std::memcpy(packed, block + tq1_0_codes, 2);
-    std::memset(packed + 2, 0, 64);
     std::array<std::array<uint8_t, 5>, tq1_0_codes> digits;
     for (size_t byte = 0; byte < digits.size(); ++byte) {
         uint8_t rest = block[byte];
@@ -51,23 +62,42 @@ void tq1_0_from_file(const uint8_t* block, uint8_t* packed) {
             rest = uint8_t(rest * 3);
         }
     }
-    for (int element = 0; element < 256; ++element) {
-        const Digit at = tq1_0_digits[size_t(element)];
-        join(packed + 2 + element / 32 * 8, element, digits[at.byte][at.number]);
-    }
+    auto code = [&](int i) {
+        const Digit at = tq1_0_digits[size_t(i)];
+        return digits[at.byte][at.number];
+    };
+    pack_halves(block + tq1_0_codes, code, packed);
 }
 
 void tq1_0_to_file(const uint8_t* packed, uint8_t* block) {
     std::memcpy(block + tq1_0_codes, packed, 2);
     std::array<int, tq1_0_codes> numbers = {};
-    for (int element = 0; element < 256; ++element) {
-        const Digit at = tq1_0_digits[size_t(element)];
-        numbers[at.byte] +=
-            powers_of_three[at.number] * joined(packed + 2 + element / 32 * 8, element);
+    for (int i = 0; i < 256; ++i) {
+        const Digit at = tq1_0_digits[size_t(i)];
+        numbers[at.byte] += powers_of_three[at.number] * joined(codes_of(packed, i), i);
     }
     constexpr int all = 3 * 81;
     for (size_t byte = 0; byte < numbers.size(); ++byte)
         block[byte] = uint8_t((numbers[byte] * 256 + all - 1) / all);
+}
+
+// 32 bytes have 4 x 32 elements, one above the other, and 32 more the others; then d.
+constexpr int tq2_0_codes = 64;
+int tq2_0_byte(int element) { return element / 128 * 32 + element % 32; }
+int tq2_0_shift(int element) { return element % 128 / 32 * 2; }
+
+void tq2_0_from_file(const uint8_t* block, uint8_t* packed) {
+    pack_halves(
+        block + tq2_0_codes, [&](int i) { return block[tq2_0_byte(i)] >> tq2_0_shift(i) & 3; },
+        packed);
+}
+
+void tq2_0_to_file(const uint8_t* packed, uint8_t* block) {
+    std::memcpy(block + tq2_0_codes, packed, 2);
+    for (int i = 0; i < 256; ++i) {
+        uint8_t& byte = block[tq2_0_byte(i)];
+        byte = uint8_t(byte | joined(codes_of(packed, i), i) << tq2_0_shift(i));
+    }
 }
 
 // d, then four neighbours in a byte.
@@ -160,12 +190,15 @@ void iq2_kl_to_file(const uint8_t* packed, uint8_t* block) {
 
 const Recoding* recoding(DType dtype) {
     static constexpr Recoding tq1_0{tq1_0_from_file, tq1_0_to_file};
+    static constexpr Recoding tq2_0{tq2_0_from_file, tq2_0_to_file};
     static constexpr Recoding q2_0{q2_0_from_file, q2_0_to_file};
     static constexpr Recoding iq4_kss{iq4_kss_from_file, iq4_kss_to_file};
     static constexpr Recoding iq2_kl{iq2_kl_from_file, iq2_kl_to_file};
     switch (dtype) {
         case DType::TQ1_0:
             return &tq1_0;
+        case DType::TQ2_0:
+            return &tq2_0;
         case DType::Q2_0:
             return &q2_0;
         case DType::IQ4_KSS:

@@ -49,8 +49,6 @@ Layout layout(DType dtype) {
     static constexpr Part iq3_xxs[] = {{0, 2}}, iq3_xxs_parts[] = {{2, 8}, {66, 4}};
     static constexpr Part iq3_s[] = {{0, 2}, {66, 8}, {106, 4}}, iq3_s_parts[] = {{2, 8}, {74, 4}};
     static constexpr Part iq1_m[] = {{48, 8}}, iq1_m_parts[] = {{0, 4}, {32, 2}};
-    static constexpr Part tq2_0[] = {{64, 2}};
-    static constexpr Plane tq2_0_codes[] = {{0, 2}};
     static constexpr Part iq2_k[] = {{0, 12}}, iq3_k[] = {{0, 14}}, iq5_k[] = {{0, 16}};
     static constexpr Plane iq2_k_codes[] = {{12, 2}}, iq3_k_codes[] = {{78, 1}, {14, 2}};
     static constexpr Part iq6_k[] = {{0, 20}};
@@ -81,8 +79,6 @@ Layout layout(DType dtype) {
             return {iq3_s, iq3_s_parts};
         case DType::IQ1_M:
             return {iq1_m, iq1_m_parts};
-        case DType::TQ2_0:
-            return {tq2_0, {}, tq2_0_codes};
         case DType::IQ2_K:
             return {iq2_k, {}, iq2_k_codes};
         case DType::IQ3_K:

@@ -17,7 +17,6 @@
 //     IQ3_XXS d;                           8 times: indices [8], signs and scale [4]
 //     IQ3_S   d, high bits of indices [8], scales [4];
 //                                          8 times: indices [8], signs [4]
-//     TQ2_0   d;                           8 times: codes [8]
 //     IQ2_K   d, moved, scales [8];        8 times: codes [8]
 //     IQ3_K   d, moved, signs, scales [8]; 8 times: high bits [4], low 2 bits [8]
 //     IQ5_K   d, moved, scales [12];       8 times: high bits [4], low 4 bits [16]

@@ -150,8 +150,10 @@ TEST(CpuHalves, NeighboursDoNotDecideHowCodesOf8BitsAreRead) {
     const std::vector<DType> four{DType::Q4_0, DType::IQ4_NL, DType::Q8_0, DType::Q4_0};
     for (const test::Machine& machine : test::machines()) {
         SCOPED_TRACE(machine.variant);
-        const bool halves = kernels::cpu::find_variant(machine.variant)->isa().halves;
-        const std::string codes = "linear.q16_of_codes", others = "linear.packed";
+        const kernels::cpu::Isa& isa = kernels::cpu::find_variant(machine.variant)->isa();
+        const bool halves = isa.halves, units = isa.reduced == kernels::cpu::Reduced::AllTypes;
+        const std::string codes = "linear.q16_of_codes", few = "linear.packed";
+        const std::string others = units ? "linear.units" : few;
         EXPECT_EQ(products(Sums(three), machine, 40),
                   halves ? Launches({{others, 2}, {codes, 1}}) : Launches({{others, 3}}));
         EXPECT_EQ(products(Sums(two), machine, 40),
@@ -159,7 +161,7 @@ TEST(CpuHalves, NeighboursDoNotDecideHowCodesOf8BitsAreRead) {
         EXPECT_EQ(
             products(Sums(four), machine, 40),
             halves ? Launches({{others, 1}, {codes, 2}, {others, 1}}) : Launches({{others, 4}}));
-        EXPECT_EQ(products(Sums(four), machine, 8), Launches({{others, 4}}));
+        EXPECT_EQ(products(Sums(four), machine, 8), Launches({{few, 4}}));
     }
     for (const auto& types : {three, two, four})
         test::expect_close(Sums(types), {test::random_step(0, 40), test::random_step(0, 3)},

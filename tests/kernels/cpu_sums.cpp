@@ -139,10 +139,8 @@ TEST(CpuSums, OfCrossedProductsAreTheSame) {
         for (const Case& of : cases) {
             const kernels::cpu::Isa& isa = kernels::cpu::find_variant(machine.variant)->isa();
             const bool has_such = isa.matrix(int(of.dtype))->multiply_crossed;
-            bool of_16_levels = false;  // or fewer, and a scale for 32
-            for (DType dtype : {DType::Q4_0, DType::Q4_1, DType::Q4_K, DType::Q1_0, DType::Q2_0,
-                                DType::TQ1_0, DType::TQ2_0})
-                of_16_levels = of_16_levels || of.dtype == dtype;
+            const bool of_16_levels = of.dtype == DType::Q4_0 || of.dtype == DType::Q4_1 ||
+                                      of.dtype == DType::Q4_K || kernels::cpu::is_exact(of.dtype);
             EXPECT_EQ(has_such, isa.largest_code == 120 && of_16_levels) << gguf::name(of.dtype);
             if (!has_such) continue;
             const auto bytes = extreme_rows(of);

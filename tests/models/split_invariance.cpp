@@ -184,9 +184,9 @@ std::string placement_of(const gguf::File& file, const cli::EngineOptions& optio
     return text;
 }
 
-// Where a CPU multiplies prompts in bf16, or codes of 8 bits in 16, a few tokens are rounded to
-// blocks of 8 bits or not at all, and so they are where a GPU multiplies prompts on matrix units:
-// what the two have in common is the golden.
+// Where a CPU multiplies prompts in bf16, or codes of 1, 2 or 8 bits in 16, a few tokens are
+// rounded to blocks of 8 bits or not at all, and so they are where a GPU multiplies prompts on
+// matrix units: what the two have in common is the golden.
 bool steps_round_otherwise(const Kind& kind, const Bounds& bounds, const gguf::File& file) {
     using kernels::cpu::Reduced;
     if (std::string_view(kind.devices[0]).starts_with("vulkan"))
@@ -199,7 +199,8 @@ bool steps_round_otherwise(const Kind& kind, const Bounds& bounds, const gguf::F
         return isa.reduced == Reduced::AllTypes ||
                (isa.reduced >= Reduced::Bf16 && !kernels::cpu::adds_cheaply() &&
                 tensor.dtype == DType::BF16) ||
-               (isa.halves && kernels::cpu::signed_bytes(tensor.dtype));
+               (isa.halves && kernels::cpu::signed_bytes(tensor.dtype)) ||
+               (isa.reduced >= Reduced::Halves && kernels::cpu::is_exact(tensor.dtype));
     });
 }
 

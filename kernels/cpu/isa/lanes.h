@@ -8,6 +8,11 @@ namespace tandem::kernels::cpu::TANDEM_ISA {
 
 inline I minus(I a) { return add(bit_xor(a, splat(-1)), splat(1)); }
 
+// A lane with this number in both halves.
+constexpr int32_t in_both_halves(int number) {
+    return int32_t(uint32_t(number & 0xffff) * 0x10001);
+}
+
 // Two numbers of 16 bits side by side in every lane.
 [[gnu::always_inline]] inline I pair_of(I first, I second) {
     return join_halves(first, shift_left(second, 16));

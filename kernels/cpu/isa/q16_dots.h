@@ -5,7 +5,8 @@
 // far less than BF16 has. Where a cut divides a block, its parts round otherwise than the whole, by
 // as little.
 //
-// Likewise those of signed codes of 8 bits, where no instruction adds up their products with bytes.
+// Likewise those of signed codes of 8 bits, where no instruction adds up their products with bytes,
+// and of types with so few levels that rounding tokens to 8 bits would be most of their error.
 //
 //     for (row r, token t, panel c) {
 //         float total = 0;
@@ -27,6 +28,7 @@
 #pragma once
 
 #include "kernels/cpu/isa/crossed.h"
+#include "kernels/cpu/isa/fields.h"
 #include "kernels/cpu/isa/lanes.h"
 #include "kernels/cpu/isa/panel_walk.h"
 #include "kernels/cpu/isa/q16_code.h"
@@ -34,8 +36,8 @@
 namespace tandem::kernels::cpu::TANDEM_ISA {
 
 // Type::get(at) loads `lanes` weights. Type::least is the least magnitude but zero where they have
-// few exponents, else 0; Type::q16_block is 32, or 128 for BF16. Or a Type of blocks of 32 signed
-// codes and a scale (weight_type.h).
+// few exponents, else 0; Type::q16_block is 32, or 128 for BF16. Or a Type of codes with scales of
+// 32 (weight_type.h).
 template <class Type>
 struct Q16Dots {
     using Tile = Q16Tile;
@@ -46,9 +48,10 @@ struct Q16Dots {
     static constexpr int64_t asks = tile_tokens / some_tokens * columns / 32;
     static constexpr int q16_block = [] {
         if constexpr (requires { Type::q16_block; }) return Type::q16_block;
-        return int(Type::block);
+        return 32;
     }();
     static constexpr int blocks = columns / q16_block;
+    static constexpr bool has_codes = requires { typename Type::Scales; };
     // Whether exponents of rows can be added to those of tokens: where they are not too small.
     static constexpr bool adds_exponents = [] {
         if constexpr (requires { Type::least; }) return Type::least > 0;
@@ -66,7 +69,7 @@ struct Q16Dots {
     };
 
     static void unpack(const uint8_t* weights, int64_t width, Panel& panel) {
-        if constexpr (block == 32)
+        if constexpr (has_codes)
             unpack_codes(weights, width, panel);
         else
             unpack_floats(weights, width, panel);
@@ -74,16 +77,33 @@ struct Q16Dots {
 
     static void unpack_codes(const uint8_t* weights, int64_t width, Panel& panel) {
         store(panel.nan_or_zero, zero());  // a scale that is no number says so itself
-        for (int64_t n = 0; n < width / 32; ++n) {
-            const Type packed{weights + n * bytes * lanes};
-            const auto codes = packed.codes(0);
-            store(panel.scales[n], as_int(packed.scales(0).scale(0)));
-            for (int quad = 0; quad < 8; ++quad) {
-                uint8_t* const to = panel.codes + (n * pairs + 2 * quad) * 4 * lanes;
-                store(to, signed_pair<0>(codes(quad)));
-                store(to + 4 * lanes, signed_pair<2>(codes(quad)));
-            }
+        for (int64_t b = 0; b < width / block; ++b) {
+            const Type packed{weights + b * bytes * lanes};
+            each_group<Type, true>([&](int g) [[gnu::always_inline]] {
+                const int64_t n = b * (block / 32) + g;
+                const auto codes = packed.codes(g);
+                store(panel.scales[n], as_int(packed.scales(g).scale(0)));
+                I sum = splat(0);
+                for (int quad = 0; quad < 8; ++quad) {
+                    uint8_t* const to = panel.codes + (n * pairs + 2 * quad) * 4 * lanes;
+                    const I even = code_pair<0>(codes(quad)), odd = code_pair<2>(codes(quad));
+                    store(to, even);
+                    store(to + 4 * lanes, odd);
+                    if (crossed && 2 * quad < crossed_pairs) sum = dot_pairs(sum, even, odd);
+                }
+                if constexpr (crossed) store(panel.begins[n], minus(sum));
+            });
         }
+    }
+
+    // Two codes of a quad as numbers in the halves of lanes, less that of 0.0.
+    template <int first>
+    [[gnu::always_inline]] static I code_pair(I quad) {
+        if constexpr (Type::is_signed) return signed_pair<first>(quad);
+        const I two = first == 0 ? quad : shift_right(quad, 16);
+        const I apart =
+            bit_or(bit_and(two, splat(0xff)), shift_left(bit_and(two, splat(0xff00)), 8));
+        return add_in_halves(apart, splat(in_both_halves(-Type::zero)));
     }
 
     static void unpack_floats(const uint8_t* weights, int64_t width, Panel& panel) {

@@ -40,10 +40,6 @@ constexpr int whole_quads() {
     }
 }
 
-constexpr int32_t in_both_halves(int number) {
-    return int32_t(uint32_t(number & 0xffff) * 0x10001);
-}
-
 // A sum of a row of tokens (Q8Row) times a factor.
 template <int factor>
 [[gnu::always_inline]] inline I times_sum(const uint8_t* sum) {

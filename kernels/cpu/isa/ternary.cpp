@@ -36,17 +36,30 @@ struct Q2_0 {
     Scales scales(int) const { return {load_f16(p)}; }
 };
 
+// Half of a block, for prompts, and a block of a row.
+struct HalfTQ2_0 {
+    using Scales = Scale;
+    static constexpr int block = 128, bytes = 34, zero = 1, levels = 4;
+    static constexpr bool is_signed = false, by_quads = true, seldom = true;
+    // d, 4 x codes [8]
+    const uint8_t* p;
+
+    [[gnu::always_inline]] auto codes(int g) const {
+        return [q = p + (2 + 8 * g) * lanes](int j) { return two_bits(q, j, 0); };
+    }
+    Scales scales(int) const { return {load_f16(p)}; }
+};
+
 struct TQ2_0 {
     using Scales = WholeScales<false, false>;
-    static constexpr int block = 256, bytes = 66, zero = 1, levels = 4;
+    static constexpr int block = 256, bytes = 2 * HalfTQ2_0::bytes, zero = 1, levels = 4;
     static constexpr bool is_signed = false, by_quads = true, seldom = true;
-    // d, 8 x codes [8]
     const uint8_t* p;
     F d;
 
     explicit TQ2_0(const uint8_t* at) : p(at), d(load_f16(p)) {}
     [[gnu::always_inline]] auto codes(int g) const {
-        return [q = p + (2 + 8 * g) * lanes](int j) { return two_bits(q, j, 0); };
+        return HalfTQ2_0{p + g / 4 * HalfTQ2_0::bytes * lanes}.codes(g % 4);
     }
     Scales scales(int) const {
         Scales s{d};
@@ -55,10 +68,30 @@ struct TQ2_0 {
     }
 };
 
+// Weights are exact, so that rounding tokens to 8 bits is all that is lost: prompts are multiplied
+// in 16, wherever there are dot products of such.
+template <class Type>
+constexpr auto crossed_q16() -> void (*)(const Product&) {
+    if constexpr (crosses) return multiply_panels<Q16Dots<Crossed<Type>>>;
+    return nullptr;
+}
+template <class OfRows, class OfTiles>
+constexpr Matrix exact_kernels() {
+    Matrix kernels{.block = is_wide<OfRows> ? 256 : 32, .multiply_rows = multiply<OfRows>};
+    if constexpr (fast_pairs) {
+        kernels.multiply_q16 = multiply_panels<Q16Dots<OfTiles>>;
+        kernels.q16_block = 32;
+        kernels.multiply_crossed = crossed_q16<OfTiles>();
+    } else {
+        kernels.multiply_tiles = multiply_tiles<OfRows>;
+    }
+    return kernels;
+}
+
 }  // namespace
 
-extern const Matrix q1_0 = kernels_of<Q1_0>;
-extern const Matrix q2_0 = kernels_of<Q2_0>;
-extern const Matrix tq2_0 = kernels_of<TQ2_0>;
+extern const Matrix q1_0 = exact_kernels<Q1_0, Q1_0>();
+extern const Matrix q2_0 = exact_kernels<Q2_0, Q2_0>();
+extern const Matrix tq2_0 = exact_kernels<TQ2_0, HalfTQ2_0>();
 
 }  // namespace tandem::kernels::cpu::TANDEM_ISA

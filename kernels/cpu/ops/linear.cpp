@@ -35,14 +35,15 @@ size_t claim_siblings(std::span<const Operation> ahead, FormOf form_of) {
     return count;
 }
 
-// Of many tokens, types of floats may read different forms, and so may signed codes of 8 bits where
-// sums are kept in halves of lanes: no form may depend on who reads the value beside it.
+// Of many tokens, types of floats may read different forms, and so may exact ones, and signed codes
+// of 8 bits where sums are kept in halves of lanes: no form may depend on who reads the value
+// beside it.
 template <bool halves>
 size_t claim_packed(std::span<const Operation> ahead) {
     return claim_siblings(ahead, [](const Operation& operation) {
         const gguf::DType dtype = operation.inputs[1].view.dtype;
         const int64_t block = form_block(dtype);
-        const bool by_block = block > 0 && !(halves && signed_bytes(dtype));
+        const bool by_block = block > 0 && !is_exact(dtype) && !(halves && signed_bytes(dtype));
         return by_block || !in_tiles(operation.inputs[0].view) ? block : -1 - int64_t(dtype);
     });
 }
@@ -52,7 +53,10 @@ const Form* form_packed(const Operation& operation, size_t input) {
                       : nullptr;
 }
 
-int parts_of(const Operation& operation) { return bf16_parts(operation.inputs[1].view.dtype); }
+int parts_of(const Operation& operation) {
+    const gguf::DType dtype = operation.inputs[1].view.dtype;
+    return is_exact(dtype) ? 0 : bf16_parts(dtype);
+}
 
 // With many tokens, and a weight of which something is true.
 template <typename FormOf>
@@ -78,6 +82,11 @@ size_t claim_codes(std::span<const Operation> ahead) {
     return claim_many(ahead, [](const Operation& operation) {
         return signed_bytes(operation.inputs[1].view.dtype);
     });
+}
+
+size_t claim_exact(std::span<const Operation> ahead) {
+    return claim_many(
+        ahead, [](const Operation& operation) { return is_exact(operation.inputs[1].view.dtype); });
 }
 
 const Form* form_bf16(const Operation& operation, size_t input) {
@@ -236,6 +245,11 @@ extern const CpuKernel linear_q16_of_codes{.name = "linear.q16_of_codes",
                                            .form = form_q16<32>,
                                            .needs = Reduced::Halves,
                                            .halves = true};
+extern const CpuKernel linear_q16_of_exact{.name = "linear.q16_of_exact",
+                                           .claim = claim_exact,
+                                           .bind = bind_reduced,
+                                           .form = form_q16<32>,
+                                           .needs = Reduced::Halves};
 extern const CpuKernel linear_packed{.name = "linear.packed",
                                      .claim = claim_packed<false>,
                                      .bind = bind_packed,
