@@ -1,7 +1,8 @@
 #include "kernels/cpu/recode.h"
 
-#include <array>
 #include <cstring>
+
+#include "kernels/cpu/join_bits.h"
 
 namespace tandem::kernels::cpu {
 
@@ -9,111 +10,83 @@ namespace {
 
 using gguf::DType;
 
-// Codes of 2 bits of 32 elements in 8 bytes, of which byte k holds elements k, k + 8, k + 16 and
-// k + 24 (regroup.h).
-int joined(const uint8_t* codes, int element) {
-    return codes[element % 8] >> element % 32 / 8 * 2 & 3;
-}
-void join(uint8_t* codes, int element, int code) {
-    codes[element % 8] = uint8_t(codes[element % 8] | code << element % 32 / 8 * 2);
+// d, then codes of 2 bits of 64 elements, four neighbours in a byte.
+void q2_0_from_file(const uint8_t* block, uint8_t* packed) {
+    uint8_t codes[64];
+    for (int i = 0; i < 64; ++i) codes[i] = block[2 + i / 4] >> i % 4 * 2 & 3;
+    std::memcpy(packed, block, 2);
+    for (int group = 0; group < 2; ++group)
+        join_bits<2>(codes + 32 * group, 0, packed + 2 + 8 * group);
 }
 
-// Where TQ1_0 has an element: a byte and which of its digits. 32 bytes and then 16 have five
-// digits, each for as many elements side by side as there are bytes; 4 have four.
-struct Digit {
-    uint8_t byte, number;
-};
-constexpr std::array<Digit, 256> tq1_0_digits = [] {
-    std::array<Digit, 256> all = {};
-    size_t element = 0;
-    auto put = [&](int first, int bytes, int digits) {
-        for (int digit = 0; digit < digits; ++digit)
-            for (int byte = 0; byte < bytes; ++byte)
-                all[element++] = {uint8_t(first + byte), uint8_t(digit)};
-    };
-    put(0, 32, 5);
-    put(32, 16, 5);
-    put(48, 4, 4);
-    return all;
-}();
-constexpr int tq1_0_codes = 52;  // bytes, which d follows
-constexpr int powers_of_three[] = {81, 27, 9, 3, 1};
+void q2_0_to_file(const uint8_t* packed, uint8_t* block) {
+    uint8_t codes[64] = {};
+    for (int group = 0; group < 2; ++group)
+        part_bits<2>(packed + 2 + 8 * group, 0, codes + 32 * group);
+    std::memcpy(block, packed, 2);
+    for (int i = 0; i < 64; ++i)
+        block[2 + i / 4] = uint8_t(block[2 + i / 4] | codes[i] << i % 4 * 2);
+}
 
-// Half of a packed block of TQ2_0: d, codes.
+// Half of a packed block of TQ2_0: d, codes of four groups of 32 elements.
 constexpr int half_bytes = 34;
-const uint8_t* codes_of(const uint8_t* packed, int element) {
-    return packed + element / 128 * half_bytes + 2 + element % 128 / 32 * 8;
-}
-
-template <typename Code>
-void pack_halves(const uint8_t* d, Code code, uint8_t* packed) {
-    std::memset(packed, 0, 2 * half_bytes);
+int place_of_group(int group) { return group / 4 * half_bytes + 2 + group % 4 * 8; }
+void put_scales(const uint8_t* d, uint8_t* packed) {
     for (int half = 0; half < 2; ++half) std::memcpy(packed + half * half_bytes, d, 2);
-    for (int i = 0; i < 256; ++i) join(packed + (codes_of(packed, i) - packed), i, code(i));
-}
-
-// A byte is a fraction of 256, rounded up: its digits are what multiplying it by 3 carries.
-void tq1_0_from_file(const uint8_t* block, uint8_t* packed) {
-    std::array<std::array<uint8_t, 5>, tq1_0_codes> digits;
-    for (size_t byte = 0; byte < digits.size(); ++byte) {
-        uint8_t rest = block[byte];
-        for (uint8_t& digit : digits[byte]) {
-            digit = uint8_t(rest * 3 >> 8);
-            rest = uint8_t(rest * 3);
-        }
-    }
-    auto code = [&](int i) {
-        const Digit at = tq1_0_digits[size_t(i)];
-        return digits[at.byte][at.number];
-    };
-    pack_halves(block + tq1_0_codes, code, packed);
-}
-
-void tq1_0_to_file(const uint8_t* packed, uint8_t* block) {
-    std::memcpy(block + tq1_0_codes, packed, 2);
-    std::array<int, tq1_0_codes> numbers = {};
-    for (int i = 0; i < 256; ++i) {
-        const Digit at = tq1_0_digits[size_t(i)];
-        numbers[at.byte] += powers_of_three[at.number] * joined(codes_of(packed, i), i);
-    }
-    constexpr int all = 3 * 81;
-    for (size_t byte = 0; byte < numbers.size(); ++byte)
-        block[byte] = uint8_t((numbers[byte] * 256 + all - 1) / all);
 }
 
 // 32 bytes have 4 x 32 elements, one above the other, and 32 more the others; then d.
 constexpr int tq2_0_codes = 64;
-int tq2_0_byte(int element) { return element / 128 * 32 + element % 32; }
-int tq2_0_shift(int element) { return element % 128 / 32 * 2; }
 
 void tq2_0_from_file(const uint8_t* block, uint8_t* packed) {
-    pack_halves(
-        block + tq2_0_codes, [&](int i) { return block[tq2_0_byte(i)] >> tq2_0_shift(i) & 3; },
-        packed);
+    put_scales(block + tq2_0_codes, packed);
+    for (int group = 0; group < 8; ++group)
+        join_bits<2>(block + group / 4 * 32, group % 4 * 2, packed + place_of_group(group));
 }
 
 void tq2_0_to_file(const uint8_t* packed, uint8_t* block) {
     std::memcpy(block + tq2_0_codes, packed, 2);
-    for (int i = 0; i < 256; ++i) {
-        uint8_t& byte = block[tq2_0_byte(i)];
-        byte = uint8_t(byte | joined(codes_of(packed, i), i) << tq2_0_shift(i));
-    }
+    for (int group = 0; group < 8; ++group)
+        part_bits<2>(packed + place_of_group(group), group % 4 * 2, block + group / 4 * 32);
 }
 
-// d, then four neighbours in a byte.
-void q2_0_from_file(const uint8_t* block, uint8_t* packed) {
-    std::memcpy(packed, block, 2);
-    std::memset(packed + 2, 0, 16);
-    for (int i = 0; i < 64; ++i)
-        join(packed + 2 + i / 32 * 8, i, block[2 + i / 4] >> i % 4 * 2 & 3);
+// Bytes of TQ1_0 of so many digits of base 3, each digit of as many elements side by side as there
+// are bytes; d follows.
+struct Digits {
+    int first, bytes, count;
+};
+constexpr Digits tq1_0_digits[] = {{0, 32, 5}, {32, 16, 5}, {48, 4, 4}};
+constexpr int tq1_0_codes = 52, powers_of_three[] = {81, 27, 9, 3, 1};
+
+// A byte is a fraction of 256, rounded up: its digits are what multiplying it by 3 carries.
+void tq1_0_from_file(const uint8_t* block, uint8_t* packed) {
+    uint8_t codes[256], rest[tq1_0_codes], *to = codes;
+    std::memcpy(rest, block, sizeof rest);
+    for (const Digits& digits : tq1_0_digits)
+        for (int digit = 0; digit < digits.count; ++digit, to += digits.bytes)
+            for (int i = 0; i < digits.bytes; ++i) {
+                const int three_times = rest[digits.first + i] * 3;
+                to[i] = uint8_t(three_times >> 8);
+                rest[digits.first + i] = uint8_t(three_times);
+            }
+    put_scales(block + tq1_0_codes, packed);
+    for (int group = 0; group < 8; ++group)
+        join_bits<2>(codes + 32 * group, 0, packed + place_of_group(group));
 }
 
-void q2_0_to_file(const uint8_t* packed, uint8_t* block) {
-    std::memcpy(block, packed, 2);
-    for (int i = 0; i < 64; ++i) {
-        uint8_t& four = block[2 + i / 4];
-        four = uint8_t(four | joined(packed + 2 + i / 32 * 8, i) << i % 4 * 2);
-    }
+void tq1_0_to_file(const uint8_t* packed, uint8_t* block) {
+    uint8_t codes[256] = {};
+    for (int group = 0; group < 8; ++group)
+        part_bits<2>(packed + place_of_group(group), 0, codes + 32 * group);
+    const uint8_t* from = codes;
+    int numbers[tq1_0_codes] = {};
+    for (const Digits& digits : tq1_0_digits)
+        for (int digit = 0; digit < digits.count; ++digit, from += digits.bytes)
+            for (int i = 0; i < digits.bytes; ++i)
+                numbers[digits.first + i] += powers_of_three[digit] * from[i];
+    constexpr int all = 3 * 81;
+    for (int i = 0; i < tq1_0_codes; ++i) block[i] = uint8_t((numbers[i] * 256 + all - 1) / all);
+    std::memcpy(block + tq1_0_codes, packed, 2);
 }
 
 // R, then words of 16 bits, eight for each 32 elements. Their lowest bits are the scale; what is

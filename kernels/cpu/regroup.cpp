@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <cstring>
 #include <span>
-#include <type_traits>
 
+#include "kernels/cpu/join_bits.h"
 #include "kernels/cpu/recode.h"
 
 namespace tandem::kernels::cpu {
@@ -106,31 +106,6 @@ Layout layout(DType dtype) {
         default:
             return {};
     }
-}
-
-// 32 elements of a plane, as many bytes at a time as a word has.
-template <int bits>
-void join_bits(const uint8_t* of_file, int shift, uint8_t* to) {
-    using Word = std::conditional_t<bits == 1, uint32_t, uint64_t>;
-    constexpr int bytes = 4 * bits;
-    constexpr Word in_all_bytes = Word(-1) / 255, mask = in_all_bytes * ((1 << bits) - 1);
-    for (int k = 0; k < bytes; k += int(sizeof(Word))) {
-        Word joined = 0;
-        for (int i = 0; i < 8 / bits; ++i) {
-            Word word;
-            std::memcpy(&word, of_file + k + i * bytes, sizeof word);
-            joined |= (word >> shift & mask) << bits * i;
-        }
-        std::memcpy(to + k, &joined, sizeof joined);
-    }
-}
-
-template <int bits>
-void part_bits(const uint8_t* joined, int shift, uint8_t* of_file) {
-    constexpr int bytes = 4 * bits, mask = (1 << bits) - 1;
-    for (int i = 0; i < 32; ++i)
-        of_file[i] =
-            uint8_t(of_file[i] | (joined[i % bytes] >> bits * (i / bytes) & mask) << shift);
 }
 
 // Most parts are a register or less: a call would take longer than they do.

@@ -2,8 +2,8 @@
 // the file holds bits of elements that are 32 or 64 apart, and the low and high bits of an element
 // lie far from one another; of codebooks, numbers of points and their signs do. A regrouped block
 // has the same bits in the order in which products read them: what belongs to all elements, then
-// what belongs to each 32, and their codes. Of codes, b bits of every element take 4 b bytes, of
-// which byte k holds elements k, k + 4 b, k + 8 b and so on, the first in its lowest bits.
+// what belongs to each 32, and their codes. Of codes, a few bits of 32 elements stand together
+// (join_bits.h).
 //
 //     Q2_K    d, dmin;                     8 times: scales [2], codes [8]
 //     Q3_K    scales [12], d;              8 times: high bits [4], low 2 bits [8]
