@@ -68,11 +68,11 @@ constexpr Field iq4_ks[] = {{4, 4}, {8, 4}, {128, 4}};
 constexpr Field iq5_ks[] = {{4, 4}, {8, 4}, {160, 4}};
 // The row's scale, scales; codes of pairs, their fifth bits.
 constexpr auto iq2_kl = then_8_times({{2, 2}, {2, 2}, {4, 4}}, {8, 4}, {2, 2});
-// The row's scale, scales, low bits of seeds, high bits or signs.
-constexpr Field iq1_kt[] = {{4, 4}, {8, 4}, {32, 4}, {16, 4}};
+// The row's scale, scales; seeds, and their high bits or signs. Of IQ4_KT, scales lie beside seeds.
+constexpr auto iq1_kt = then_8_times({{4, 4}, {8, 4}}, {4, 4}, {2, 2});
 constexpr Field iq2_kt[] = {{4, 4}, {4, 4}, {64, 4}};
-constexpr Field iq3_kt[] = {{4, 4}, {4, 4}, {64, 4}, {32, 4}};
-constexpr Field iq4_kt[] = {{4, 4}, {32, 4}, {64, 4}, {32, 4}};
+constexpr Field iq3_kt[] = {{4, 4}, {4, 4}, {96, 4}};
+constexpr Field iq4_kt[] = {{4, 4}, {128, 4}};
 
 // Those of a packed block.
 struct Fields {

@@ -159,6 +159,67 @@ void iq2_kl_to_file(const uint8_t* packed, uint8_t* block) {
     }
 }
 
+// 4 bits of `count` seeds of a group, of which those of groups g and g + 4 share bytes; packed, a
+// group has bytes of its own.
+template <int count>
+void pack_nibbles(const uint8_t* of_file, int group, uint8_t* packed) {
+    const uint8_t* const bytes = of_file + group % 4 * count;
+    auto nibble = [&](int i) { return bytes[i] >> group / 4 * 4 & 15; };
+    for (int i = 0; i < count / 2; ++i) packed[i] = uint8_t(nibble(i) | nibble(i + count / 2) << 4);
+}
+template <int count>
+void unpack_nibbles(const uint8_t* packed, int group, uint8_t* of_file) {
+    uint8_t* const bytes = of_file + group % 4 * count;
+    for (int i = 0; i < count; ++i) {
+        const int nibble = packed[i % (count / 2)] >> i / (count / 2) * 4 & 15;
+        bytes[i] = uint8_t(bytes[i] | nibble << group / 4 * 4);
+    }
+}
+
+// R and scales, low bytes of seeds, 4 bits above.
+constexpr int kt1_front = 12, kt1_low = 32;
+
+void iq1_kt_from_file(const uint8_t* block, uint8_t* packed) {
+    std::memcpy(packed, block, kt1_front);
+    for (int group = 0; group < 8; ++group) {
+        uint8_t* const to = packed + kt1_front + 6 * group;
+        std::memcpy(to, block + kt1_front + 4 * group, 4);
+        pack_nibbles<4>(block + kt1_front + kt1_low, group, to + 4);
+    }
+}
+
+void iq1_kt_to_file(const uint8_t* packed, uint8_t* block) {
+    std::memcpy(block, packed, kt1_front);
+    for (int group = 0; group < 8; ++group) {
+        const uint8_t* const from = packed + kt1_front + 6 * group;
+        std::memcpy(block + kt1_front + 4 * group, from, 4);
+        unpack_nibbles<4>(from + 4, group, block + kt1_front + kt1_low);
+    }
+}
+
+// R, then scales with top bits of seeds, low bytes, 4 bits above.
+constexpr int kt4_low = 4 + 32, kt4_above = kt4_low + 64;
+
+void iq4_kt_from_file(const uint8_t* block, uint8_t* packed) {
+    std::memcpy(packed, block, 4);
+    for (int group = 0; group < 8; ++group) {
+        uint8_t* const to = packed + 4 + 16 * group;
+        std::memcpy(to, block + 4 + 4 * group, 4);
+        std::memcpy(to + 4, block + kt4_low + 8 * group, 8);
+        pack_nibbles<8>(block + kt4_above, group, to + 12);
+    }
+}
+
+void iq4_kt_to_file(const uint8_t* packed, uint8_t* block) {
+    std::memcpy(block, packed, 4);
+    for (int group = 0; group < 8; ++group) {
+        const uint8_t* const from = packed + 4 + 16 * group;
+        std::memcpy(block + 4 + 4 * group, from, 4);
+        std::memcpy(block + kt4_low + 8 * group, from + 4, 8);
+        unpack_nibbles<8>(from + 12, group, block + kt4_above);
+    }
+}
+
 }  // namespace
 
 const Recoding* recoding(DType dtype) {
@@ -167,6 +228,8 @@ const Recoding* recoding(DType dtype) {
     static constexpr Recoding q2_0{q2_0_from_file, q2_0_to_file};
     static constexpr Recoding iq4_kss{iq4_kss_from_file, iq4_kss_to_file};
     static constexpr Recoding iq2_kl{iq2_kl_from_file, iq2_kl_to_file};
+    static constexpr Recoding iq1_kt{iq1_kt_from_file, iq1_kt_to_file};
+    static constexpr Recoding iq4_kt{iq4_kt_from_file, iq4_kt_to_file};
     switch (dtype) {
         case DType::TQ1_0:
             return &tq1_0;
@@ -178,6 +241,10 @@ const Recoding* recoding(DType dtype) {
             return &iq4_kss;
         case DType::IQ2_KL:
             return &iq2_kl;
+        case DType::IQ1_KT:
+            return &iq1_kt;
+        case DType::IQ4_KT:
+            return &iq4_kt;
         default:
             return nullptr;
     }

@@ -7,6 +7,11 @@
 //     IQ2_KL   R, high bits of scales [2], low bits [4];
 //              8 times: codes of pairs [8], their fifth bits [2], so that those of a quad of
 //              elements are the same places of the lower and the upper half of a word
+//     IQ1_KT   R, scales with top bits of seeds [8];
+//              8 times: low bytes of seeds [4], 4 bits above [2]: those of the first two in the
+//              low nibbles
+//     IQ4_KT   R; 8 times: scale with top bits of seeds [4], low bytes [8], 4 bits above [4]: those
+//              of the first four in the low nibbles
 //
 // The file's codes can be made of them again, of TQ1_0 codes of the same digits.
 #pragma once

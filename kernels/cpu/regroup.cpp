@@ -56,8 +56,8 @@ Layout layout(DType dtype) {
     static constexpr Part iq2_ks[] = {{0, 8}}, iq4_ks[] = {{0, 140}}, iq5_ks[] = {{0, 12}};
     static constexpr Plane iq2_ks_codes[] = {{8, 2}}, iq3_ks_codes[] = {{72, 1}, {8, 2}};
     static constexpr Plane iq5_ks_codes[] = {{140, 1}, {12, 4}};
-    static constexpr Part iq1_kt[] = {{0, 60}}, iq2_kt[] = {{0, 72}}, iq3_kt[] = {{0, 104}};
-    static constexpr Part iq4_kt[] = {{0, 132}};
+    static constexpr Part iq2_kt[] = {{0, 72}}, iq3_kt[] = {{0, 8}}, iq3_kt_parts[] = {{8, 8}};
+    static constexpr Plane iq3_kt_signs[] = {{72, 1}};
     switch (dtype) {
         case DType::Q2_K:
             return {q2_k, q2_k_scales, q2_k_codes};
@@ -95,14 +95,10 @@ Layout layout(DType dtype) {
             return {iq4_ks, {}};
         case DType::IQ5_KS:
             return {iq5_ks, {}, iq5_ks_codes};
-        case DType::IQ1_KT:
-            return {iq1_kt, {}};
         case DType::IQ2_KT:
             return {iq2_kt, {}};
         case DType::IQ3_KT:
-            return {iq3_kt, {}};
-        case DType::IQ4_KT:
-            return {iq4_kt, {}};
+            return {iq3_kt, iq3_kt_parts, iq3_kt_signs};
         default:
             return {};
     }

@@ -25,7 +25,8 @@
 //     IQ3_KS  R, moved, scales [4];        8 times: high bits [4], low 2 bits [8]
 //     IQ4_KS  R, scales [8];               8 times: codes [16]
 //     IQ5_KS  R, scales [8];               8 times: high bits [4], low 4 bits [16]
-//     IQ*_KT  R, and the rest as it is
+//     IQ2_KT  R, and the rest as it is
+//     IQ3_KT  R, scales [4];               8 times: seeds [8], signs [4]
 //
 // R is the scale of a whole row, which stands in front of its blocks in the file and in each of
 // them here.

@@ -26,6 +26,7 @@ constexpr Powers powers = [] {
 // bits, less their middle.
 [[gnu::always_inline]] inline I four_numbers(I seed, int first) {
     I sums[4];
+#pragma GCC unroll 4
     for (int i = 0; i < 4; ++i) {
         const I state = mul(seed, splat(int32_t(powers.power[first + i])));
         sums[i] = dot(splat(128 - middle), bit_and(state, splat(0x3f3f3f3f)), splat_bytes(1));
@@ -49,14 +50,17 @@ struct Seeded {
     template <typename Seed>
     [[gnu::always_inline]] static Quads of_seeds(Seed seed) {
         Quads all;
+#pragma GCC unroll 4
         for (int k = 0; k < 4; ++k) {
             const I of = add(seed(k), splat(first_seed));
+#pragma GCC unroll 2
             for (int half = 0; half < 2; ++half)
                 all.quads[2 * k + half] = four_numbers(of, 4 * half);
         }
         return all;
     }
     [[gnu::always_inline]] static Quads biased_quads(Quads all) {
+#pragma GCC unroll 8
         for (I& quad : all.quads) quad = biased(quad);
         return all;
     }
@@ -104,19 +108,18 @@ struct FourSeeds {
 
 struct IQ1_KT : Seeded {
     static constexpr int bytes = 60;
-    // R f32, number of a level and top bits of four seeds [8], low bytes of seeds [32], 4 bits
-    // above [16]: of groups g and g + 4 in the same bytes
+    // R f32, number of a level and top bits of four seeds [8], 8 x {low bytes of seeds [4], 4 bits
+    // above [2]}
     using Seeded::Seeded;
     [[gnu::always_inline]] I front(int g) const {
         return field(dword(p + 4 * lanes, g / 4), 8 * (g % 4), 8);
     }
     [[gnu::always_inline]] Quads codes(int g) const {
-        const FourSeeds four(dword(p + 12 * lanes, g),
-                             shift_right(dword(p + 44 * lanes, g % 4), g / 4 * 4));
-        const I top = front(g);
-        return biased_quads(of_seeds([&](int k) [[gnu::always_inline]] {
-            return bit_or(four[k], top_bits(top, 4 + k, 1));
-        }));
+        const uint8_t* const q = p + (12 + 6 * g) * lanes;
+        const I above = load_u16(q + 4 * lanes), top = front(g);
+        const FourSeeds four(dword(q, 0), bit_or(above, shift_left(above, 12)));
+        return biased_quads(
+            of_seeds([&](int k) { return bit_or(four[k], top_bits(top, 4 + k, 1)); }));
     }
     [[gnu::always_inline]] Scales scales(int g) const {
         return {mul(r, to_float(level_of(bit_and(front(g), splat(15)))))};
@@ -128,8 +131,7 @@ struct IQ2_KT : Seeded {
     // R f32, numbers of levels of 4 bits [4], seeds u16[32]
     using Seeded::Seeded;
     [[gnu::always_inline]] Quads codes(int g) const {
-        return biased_quads(
-            of_seeds([&](int k) [[gnu::always_inline]] { return half_seed(p + 8 * lanes, g, k); }));
+        return biased_quads(of_seeds([&](int k) { return half_seed(p + 8 * lanes, g, k); }));
     }
     [[gnu::always_inline]] Scales scales(int g) const {
         return {mul(r, to_float(level_of(nibble_of(dword(p + 4 * lanes, 0), g))))};
@@ -138,17 +140,17 @@ struct IQ2_KT : Seeded {
 
 struct IQ3_KT : Seeded {
     static constexpr int bytes = 104;
-    // R f32, scales of 4 bits [4], seeds u16[32], signs [32]: bit g of byte k is that of element k
-    // of group g
+    // R f32, scales of 4 bits [4], 8 x {seeds u16[4], signs [4]}
     using Seeded::Seeded;
     [[gnu::always_inline]] Quads codes(int g) const {
-        Quads all =
-            of_seeds([&](int k) [[gnu::always_inline]] { return half_seed(p + 8 * lanes, g, k); });
+        const uint8_t* const q = p + (8 + 12 * g) * lanes;
+        Quads all = of_seeds([&](int k) { return half_seed(q, 0, k); });
+        const I signs = dword(q, 2);
+#pragma GCC unroll 8
         for (int j = 0; j < 8; ++j) {
             I& quad = all.quads[j];
             const I magnitudes = negate_where(quad, quad, splat_bytes(0x80));
-            quad =
-                negate_where(magnitudes, shift_right(dword(p + 72 * lanes, j), g), splat_bytes(1));
+            quad = negate_where(magnitudes, signs, splat_bytes(1 << j));
         }
         return biased_quads(all);
     }
@@ -159,18 +161,19 @@ struct IQ3_KT : Seeded {
 
 struct IQ4_KT : Seeded {
     static constexpr int bytes = 132;
-    // R f32, u32[8] with a bit of all seeds, 7 bits of scale and 3 top bits of eight seeds, low
-    // bytes of seeds [64], 4 bits above [32]: of groups g and g + 4 in the same bytes
+    // R f32, 8 x {u32 with a bit of all seeds, 7 bits of scale and 3 top bits of eight seeds, low
+    // bytes of seeds [8], 4 bits above [4]}
     using Seeded::Seeded;
-    [[gnu::always_inline]] I front(int g) const { return dword(p + 4 * lanes, g); }
+    [[gnu::always_inline]] const uint8_t* group(int g) const { return p + (4 + 16 * g) * lanes; }
     [[gnu::always_inline]] Quads codes(int g) const {
-        const I top = front(g);
+        const uint8_t* const q = group(g);
+        const I top = dword(q, 0), above = dword(q, 3);
         const I first = add(shift_left(bit_and(top, splat(1)), 15), splat(first_seed));
         Quads all;
+#pragma GCC unroll 2
         for (int half = 0; half < 2; ++half) {
-            const FourSeeds four(
-                dword(p + 36 * lanes, 2 * g + half),
-                shift_right(dword(p + 100 * lanes, 2 * (g % 4) + half), g / 4 * 4));
+            const FourSeeds four(dword(q, 1 + half), shift_right(above, 4 * half));
+#pragma GCC unroll 4
             for (int k = 0; k < 4; ++k) {
                 const int number = 4 * half + k;
                 const I seed = bit_or(four[k], top_bits(top, 8 + 3 * number, 3));
@@ -180,7 +183,7 @@ struct IQ4_KT : Seeded {
         return all;
     }
     [[gnu::always_inline]] Scales scales(int g) const {
-        return {mul(r, to_float(add(field(front(g), 1, 7), splat(-64))))};
+        return {mul(r, to_float(add(field(dword(group(g), 0), 1, 7), splat(-64))))};
     }
 };
 

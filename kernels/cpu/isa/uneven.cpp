@@ -275,16 +275,15 @@ struct IQ5_KS : ByteScales {
     }
 };
 
-// The levels of the first and of the second element of a pair, by its code.
-constexpr auto of_pairs = [](bool second) {
+// The levels of the first elements of pairs, by their codes, then those of the second ones.
+constexpr auto levels_of_pairs = [] {
     LevelArray levels = {};
     for (int i = 0; i < 64; ++i) {
         const gguf::LevelPair& pair = gguf::level_pairs[i % 32];
-        levels.level[i] = second ? pair.second : pair.first;
+        levels.level[i] = i < 32 ? pair.first : pair.second;
     }
     return levels;
-};
-constexpr auto firsts = of_pairs(false), seconds = of_pairs(true);
+}();
 
 struct IQ2_KL {
     using Scales = Scale;
@@ -301,12 +300,12 @@ struct IQ2_KL {
         const uint8_t* const q = p + (8 + 10 * g) * lanes;
         const I bits = load_u16(q + 8 * lanes);
         const I fifth = bit_and(bit_or(bits, shift_left(bits, 8)), splat(0x00ff00ff));
-        return [q, fifth, first = LevelTable<32>(firsts), second = LevelTable<32>(seconds)](int j) {
+        return [q, fifth, table = LevelTable<64>(levels_of_pairs)](int j) {
             const I of_pair = bit_and(shift_right(dword(q, j / 4), 4 * (j % 4)), splat(0x000f000f));
-            const I above = bit_and(shift_left(shift_right(fifth, j), 4), splat(0x00100010));
-            const I code = bit_or(of_pair, above), both = bit_or(code, shift_left(code, 8));
-            return biased(bit_or(bit_and(first[both], splat(0x00ff00ff)),
-                                 bit_and(second[both], splat(int32_t(0xff00ff00)))));
+            const I moved = j < 4 ? shift_left(fifth, 4 - j) : shift_right(fifth, j - 4);
+            const I code = bit_or(of_pair, bit_and(moved, splat(0x00100010))),
+                    second = shift_left(code, 8);
+            return biased(table[bit_or(bit_or(code, second), splat(0x20002000))]);
         };
     }
     [[gnu::always_inline]] Scales scales(int g) const {
