@@ -42,6 +42,18 @@ double stored_bytes(const Value& value) {
     return rows * double(gguf::row_bytes(value.dtype, elements(value.column_axes())));
 }
 
+// Those that the device which needs most room for it keeps.
+double held_bytes(const Value& value, const DeviceTable& table) {
+    double most = stored_bytes(value);
+    if (value.kind != Kind::Weight) return most;
+    for (const DeviceRow& row : table.devices)
+        if (row.device)
+            most = std::max(most, double(row.device->packed_bytes(value.dtype, value.use, 1,
+                                                                  elements(value.row_axes()),
+                                                                  elements(value.column_axes()))));
+    return most;
+}
+
 // Experts that a token uses, for weights that are stacks of them.
 double used_experts(const Graph& graph, int value) {
     for (int reader : graph.readers(value))
@@ -66,7 +78,7 @@ bool is_multiplied_in_body(const Graph& graph, int value) {
     return false;
 }
 
-Load load_of(const Graph& graph, const Part& part) {
+Load load_of(const Graph& graph, const Part& part, const DeviceTable& table) {
     Load load;
     for (int number : part.values) {
         const Value& value = graph.value(number);
@@ -75,7 +87,7 @@ Load load_of(const Graph& graph, const Part& part) {
         if (!readers.empty() && size_t(readers.front()) < graph.head_begin())
             load.in_prompts = true;
         double of_prompts = is_multiplied_in_body(graph, number) ? 1 : 0;
-        load.bytes += bytes;
+        load.bytes += held_bytes(value, table);
         if (value.kind == Kind::State) {
             load.decode_bytes += bytes / 2 / double(value.shape[0]->extent);
         } else if (value.use == Use::Experts) {
@@ -118,7 +130,8 @@ struct Arrangement {
 class Costs {
   public:
     explicit Costs(const Question& question) : question_(question) {
-        for (const Part& part : question.parts) loads_.push_back(load_of(question.graph, part));
+        for (const Part& part : question.parts)
+            loads_.push_back(load_of(question.graph, part, question.table));
         // The first node makes the residual stream, [tokens embd].
         stream_bytes_ = 4.0 * double(question.graph.nodes()[0].output.shape().back()->extent);
         prices_.assign(question.table.size(), 0.0);
