@@ -88,7 +88,7 @@ void decode_iq6_k(const std::byte* row, std::span<float> values) {
         const auto shifted = load<uint16_t>(block + 2);
         for (int j = 0; j < 16; j++, x += 16) {
             const float scale = d * float(int8_t(block[4 + j]));
-            const auto shift = float(shift_of(shifted, j));
+            const auto shift = float(shift6 * shift_of(shifted, j));
             const auto q = run<4>(block + 20, 16 * j);
             const auto h = run<2>(block + 148, 16 * j);
             for (int i = 0; i < 16; i++) {

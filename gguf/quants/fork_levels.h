@@ -1,4 +1,5 @@
-// The uneven levels of the IQ*_K types. Each table has a shifted half, which a group may choose.
+// The uneven levels of the IQ*_K and IQ*_KS types. Tables have a shifted half, which a group may
+// choose, but for IQ6_K, whose levels are moved by 1, and IQ2_KL.
 #pragma once
 
 #include <array>
@@ -28,7 +29,8 @@ constexpr auto levels5 = with_shifted<32>(
      -1,   5,    11,   17,  23,  29,  36,  43,  51,  59,  68,  77,  87,  97,  109, 121},
     2);
 
-// IQ6_K fits its levels by a cubic.
+// IQ6_K fits its levels by a cubic, and moves them by a whole number.
+constexpr int shift6 = 1;
 constexpr auto levels6 = [] {
     std::array<float, 64> levels{};
     for (int i = 0; i < 64; i++) {

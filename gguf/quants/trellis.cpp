@@ -6,23 +6,21 @@
 #include "gguf/quants/nonlinear.h"
 #include "gguf/quants/quants.h"
 #include "gguf/quants/rows.h"
+#include "gguf/quants/trellis.h"
 
 namespace tandem::gguf {
 
 namespace {
 
-constexpr uint32_t first_seed = 4096;
-
 float row_scale(const std::byte* row) { return load<float>(reinterpret_cast<const uint8_t*>(row)); }
 
-// A linear congruential step; four 6 bit fields of it add up to nearly normal noise.
 class Trellis {
   public:
     explicit Trellis(uint32_t seed) : state_(seed) {}
     float next() {
-        state_ *= 0xCBAC1FED;
-        const uint32_t fields = state_ & 0x3F3F3F3F;
-        return float(int((fields * 0x01010101) >> 24) - 126);
+        state_ *= trellis_factor;
+        const uint32_t fields = state_ & trellis_fields;
+        return float(int((fields * 0x01010101) >> 24) - trellis_middle);
     }
 
   private:
@@ -41,7 +39,7 @@ void decode_iq1_kt(const std::byte* row, std::span<float> values) {
             for (int k = 0; k < 4; k++, x += 8) {
                 const uint32_t h = (block[40 + 4 * (j % 4) + k] >> (4 * (j / 4))) & 15;
                 const uint32_t top = (s >> (4 + k)) & 1;
-                Trellis trellis((block[8 + 4 * j + k] | h << 8 | top << 12) + first_seed);
+                Trellis trellis((block[8 + 4 * j + k] | h << 8 | top << 12) + trellis_first_seed);
                 for (int i = 0; i < 8; i++) x[i] = scale * trellis.next();
             }
         }
@@ -56,7 +54,7 @@ void decode_iq2_kt(const std::byte* row, std::span<float> values) {
             const size_t s = (block[j % 4] >> (4 * (j / 4))) & 15;
             const float scale = r * float(nonlinear_levels[s]);
             for (int k = 0; k < 4; k++, x += 8) {
-                Trellis trellis(load<uint16_t>(block + 4 + 8 * j + 2 * k) + first_seed);
+                Trellis trellis(load<uint16_t>(block + 4 + 8 * j + 2 * k) + trellis_first_seed);
                 for (int i = 0; i < 8; i++) x[i] = scale * trellis.next();
             }
         }
@@ -71,7 +69,7 @@ void decode_iq3_kt(const std::byte* row, std::span<float> values) {
             const float scale = r * float((block[j % 4] >> (4 * (j / 4))) & 15);
             const uint8_t* signs = block + 68;
             for (int k = 0; k < 4; k++, x += 8, signs += 8) {
-                Trellis trellis(load<uint16_t>(block + 4 + 8 * j + 2 * k) + first_seed);
+                Trellis trellis(load<uint16_t>(block + 4 + 8 * j + 2 * k) + trellis_first_seed);
                 for (int i = 0; i < 8; i++) {
                     const float value = scale * std::fabs(trellis.next());
                     x[i] = negate_if(uint32_t(signs[i]) >> j, value);
@@ -89,7 +87,7 @@ void decode_iq4_kt(const std::byte* row, std::span<float> values) {
         for (int j = 0; j < 8; j++) {
             const auto w = load<uint32_t>(block + 4 * j);
             const float scale = r * float(int((w & 255) >> 1) - 64);
-            const uint32_t seed = first_seed + ((w & 1) != 0 ? 32768 : 0);
+            const uint32_t seed = trellis_first_seed + ((w & 1) != 0 ? 32768 : 0);
             for (int k = 0; k < 8; k++, x += 4) {
                 const int group = 8 * j + k;
                 const uint32_t h = (block[96 + group % 32] >> (4 * (group / 32))) & 15;

@@ -123,7 +123,7 @@ TileForm tile_form_for(const Isa& isa, gguf::DType dtype, int64_t columns, bool 
 int64_t most_tile_bytes(gguf::DType dtype, int64_t columns) {
     int64_t block = form_block(dtype);
     const bool q16 = dtype == gguf::DType::F16 || dtype == gguf::DType::BF16 ||
-                     signed_bytes(dtype) || is_exact(dtype);
+                     signed_bytes(dtype) || has_few_levels(dtype);
     return std::max({bf16_tile_bytes(columns, bf16_parts(dtype)), q16 ? q16_tile_bytes(columns) : 0,
                      block > 0 ? q8_tile_bytes(columns) : f32_tile_bytes(columns)});
 }
@@ -132,7 +132,7 @@ bool signed_bytes(gguf::DType dtype) {
     return dtype == gguf::DType::Q8_0 || dtype == gguf::DType::IQ4_NL;
 }
 
-bool is_exact(gguf::DType dtype) {
+bool has_few_levels(gguf::DType dtype) {
     return dtype == gguf::DType::TQ1_0 || dtype == gguf::DType::TQ2_0 ||
            dtype == gguf::DType::Q1_0 || dtype == gguf::DType::Q2_0;
 }
@@ -146,7 +146,7 @@ int bf16_parts(gguf::DType dtype) {
 int64_t form_block(gguf::DType dtype) {
     const int64_t block = gguf::traits(dtype).block;
     if (block == 1) return 0;
-    return block == 256 ? 256 : 32;  // of 64 or 128, rows may have any number
+    return block == 256 ? 256 : 32;  // rows of smaller ones need not be multiples of 256
 }
 
 const Form* form_for(gguf::DType dtype, const graph::View& x) {

@@ -14,7 +14,7 @@ const Form& dense();
 // Block of the form that a matrix of this type reads; 0: f32.
 int64_t form_block(gguf::DType dtype);
 // Values with room for more tokens than this are kept in tiles of 16 tokens, not in rows. But for
-// tiles of fewer bits their numbers are the same.
+// tiles of fewer or more bits their numbers are the same.
 inline constexpr int64_t most_tokens_in_rows = 8;
 inline bool in_tiles(const graph::View& x) { return x.extents[0] > most_tokens_in_rows; }
 // The form in which x, [tokens ...] with all but the tokens contracted, is read; null: as it lies.
@@ -27,9 +27,10 @@ const Form& bf16_form(int parts);
 // Types of signed codes of 8 bits in blocks of 32, which are multiplied in 16 bits where sums are
 // kept in halves of lanes.
 bool signed_bytes(gguf::DType dtype);
-// Types of a scale times -1, 0, 1 or 2, which are multiplied in 16 bits: rounding the activation to
-// 8 would be all of their error.
-bool is_exact(gguf::DType dtype);
+// Types of a scale times -1, 0, 1 or 2, which prompts multiply in 16 bits, wherever there are dot
+// products of such (isa/ternary.cpp): rounding the activation to 8 would be all of their error. A
+// few tokens stay in 8.
+bool has_few_levels(gguf::DType dtype);
 // In blocks of 32 or 128.
 const Form& q16_tiles(int64_t block);
 

@@ -115,10 +115,11 @@ struct Product {
 struct Matrix {
     int64_t block = 0;  // of the activation's form; 0: f32 rows
     void (*multiply_rows)(const Product& product) = nullptr;
-    void (*multiply_tiles)(const Product& product) = nullptr;  // f32 tiles or Q8Tiles
-    void (*multiply_bf16)(const Product& product) = nullptr;   // bf16 tiles; null: none
-    void (*multiply_q16)(const Product& product) = nullptr;    // Q16Tiles; null: none
-    int64_t q16_block = 0;                                     // of those; 0: there are none
+    void (*multiply_tiles)(const Product& product) =
+        nullptr;  // f32 tiles or Q8Tiles; null: Q16Tiles
+    void (*multiply_bf16)(const Product& product) = nullptr;  // bf16 tiles; null: none
+    void (*multiply_q16)(const Product& product) = nullptr;   // Q16Tiles; null: none
+    int64_t q16_block = 0;                                    // of those; 0: there are none
     // The same as one of those above, by crossed products (crossed.h), for processors that
     // adds_cheaply(); null: none. It reads Q16Tiles where there is a block of those.
     void (*multiply_crossed)(const Product& product) = nullptr;
@@ -229,9 +230,10 @@ struct Convolution {
 // Puts a row in place `token` of a bf16 tile; null: zeros.
 using PlaceBf16 = void(const float* row, int64_t columns, int parts, uint8_t* tile, int token);
 
-// What a set multiplies in prompts otherwise than in int8 and f32: nothing; F16, BF16, and
-// attention with caches other than F32, in 16-bit integers (AVX2 and all above); BF16 in bf16
-// instead (AVX512-BF16); or all types but F32 in bf16, F16 in two such numbers (AMX-BF16).
+// What a set multiplies in prompts otherwise than in int8 and f32: nothing; F16, BF16, types of few
+// levels (forms.h), and attention with caches other than F32, in 16-bit integers (AVX2 and all
+// above); BF16 in bf16 instead (AVX512-BF16); or all types but F32 and those of few levels in bf16,
+// F16 in two such numbers (AMX-BF16).
 enum class Reduced { Nothing, Halves, Bf16, AllTypes };
 
 // One number to one number. Where an array is cut changes no bit. What is no number stays none.

@@ -8,7 +8,7 @@ namespace tandem::kernels::cpu {
 
 namespace ops {
 extern const CpuKernel linear_units, linear_crossed_bf16, linear_bf16, linear_q16_of_f16,
-    linear_q16_of_bf16, linear_q16_of_codes, linear_q16_of_exact, linear_packed,
+    linear_q16_of_bf16, linear_q16_of_codes, linear_q16_of_few_levels, linear_packed,
     linear_packed_in_halves, linear_batched, linear_any, embed, pair, any_pair, glu, maps, pick,
     temper, rms_norm, l2_norm, rope, attend, short_conv, delta_net, moe_ffn, expert_bias, router,
     select_rows, reference, prepare_q8_of_32, prepare_q8_of_256, prepare_q8_of_32_tiles,
@@ -19,7 +19,7 @@ extern const CpuKernel linear_units, linear_crossed_bf16, linear_bf16, linear_q1
 namespace {
 
 constexpr const CpuKernel* table[] = {
-    &ops::linear_q16_of_exact,
+    &ops::linear_q16_of_few_levels,
     &ops::linear_units,
     &ops::linear_crossed_bf16,
     &ops::linear_bf16,

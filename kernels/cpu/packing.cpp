@@ -152,7 +152,7 @@ void pack_block(std::span<const Field> of_block, DType dtype, int64_t columns,
     }
 }
 
-// Bytes of a block, packed: as many as in the file, or a few more where it is regrouped.
+// Bytes of a block, packed: as many as in the file, or more where it is regrouped or recoded.
 int64_t block_bytes(DType dtype, int64_t columns) {
     int64_t bytes = 0;
     for (const Field& field : fields(dtype)) bytes += units(dtype, field, columns) * field.unit;

@@ -3,8 +3,8 @@
 // bytes (of TQ1_0, to bytes of the same numbers).
 //
 // Within a group, blocks follow one another; within a block, the fields of the type, which are
-// those of the file or in another order (regroup.h); within a field, units of 1, 2 or 4 bytes, for
-// each of which the rows stand side by side.
+// those of the file, or in another order (regroup.h) or as other codes (recode.h); within a field,
+// units of 1, 2 or 4 bytes, for each of which the rows stand side by side.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,6 @@
 // Types whose codes are kept otherwise than in the file, so that products take few steps for them:
 //
-//     Q2_0     d; 2 times: codes [8], as regroup.h joins 2 bits
+//     Q2_0     d; 2 times: codes [8], as join_bits.h joins 2 bits
 //     TQ2_0    twice: d; 4 times: codes [8]. Prompts read half a block at a time
 //     TQ1_0    as TQ2_0: five digits of base 3 in a byte become 2 bits each (1.26 times the bytes)
 //     IQ4_KSS  as IQ4_KS: a Gray code of 15 bits and a bit of scale become 16 bits and the scale

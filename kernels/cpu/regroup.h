@@ -47,8 +47,9 @@ namespace tandem::kernels::cpu {
 
 inline constexpr int most_regrouped = 256;  // bytes of a block
 
+// Of types in blocks of 256 as above, and of recoded ones.
 bool is_regrouped(gguf::DType dtype);
-// The block-th of a row.
+// The block-th of a row, which begins with its scale where it has one; going back writes that, too.
 void regroup(gguf::DType dtype, const std::byte* row, int64_t block, std::byte* to);
 // Back to the file's block.
 void ungroup(gguf::DType dtype, const std::byte* regrouped, int64_t block, std::byte* row);

@@ -200,7 +200,7 @@ bool steps_round_otherwise(const Kind& kind, const Bounds& bounds, const gguf::F
                (isa.reduced >= Reduced::Bf16 && !kernels::cpu::adds_cheaply() &&
                 tensor.dtype == DType::BF16) ||
                (isa.halves && kernels::cpu::signed_bytes(tensor.dtype)) ||
-               (isa.reduced >= Reduced::Halves && kernels::cpu::is_exact(tensor.dtype));
+               (isa.reduced >= Reduced::Halves && kernels::cpu::has_few_levels(tensor.dtype));
     });
 }
 

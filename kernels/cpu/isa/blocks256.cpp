@@ -1,6 +1,5 @@
-// Matrix kernels of the types with blocks of 256 elements: the K-quants, regrouped (regroup.h), and
-// IQ4_XS. Packed blocks hold their fields one after another, each interleaved over the rows
-// (packing.cpp).
+// Matrix kernels of the K-quants, regrouped (regroup.h), and IQ4_XS. Packed blocks hold their
+// fields one after another, each interleaved over the rows (packing.cpp).
 #include "kernels/cpu/isa/fields.h"
 #include "kernels/cpu/isa/integer_kernels.h"
 
@@ -79,9 +78,7 @@ struct Q3_K {
     }
     [[gnu::always_inline]] auto codes(int g) const {
         const uint8_t* const q = p + (14 + 12 * g) * lanes;
-        return [q, high = dword(q, 0)](int j) {
-            return bit_or(two_bits(q + 4 * lanes, j, 0), one_bit(high, j, 2));
-        };
+        return [q, high = dword(q, 0)](int j) { return three_bits(high, q + 4 * lanes, j); };
     }
     [[gnu::always_inline]] Scales scales(int g) const {
         const I two = shift_right(all_scales[g / 2], 16 * (g % 2));
@@ -114,9 +111,7 @@ struct Q5_K : SixBits {
     using SixBits::SixBits;
     [[gnu::always_inline]] auto codes(int g) const {
         const uint8_t* const q = p + (16 + 20 * g) * lanes;
-        return [q, high = dword(q, 0)](int j) {
-            return bit_or(nibbles(q + 4 * lanes, j), one_bit(high, j, 4));
-        };
+        return [q, high = dword(q, 0)](int j) { return five_bits(high, q + 4 * lanes, j); };
     }
 };
 
@@ -131,9 +126,7 @@ struct Q6_K {
     explicit Q6_K(const uint8_t* at) : p(at), d(load_f16(p)) {}
     [[gnu::always_inline]] const uint8_t* group(int g) const { return p + (2 + 26 * g) * lanes; }
     [[gnu::always_inline]] auto codes(int g) const {
-        return [q = group(g) + 2 * lanes](int j) {
-            return bit_or(nibbles(q + 8 * lanes, j), two_bits(q, j, 4));
-        };
+        return [q = group(g) + 2 * lanes](int j) { return six_bits(q, q + 8 * lanes, j); };
     }
     [[gnu::always_inline]] Scales scales(int g) const {
         Scales s{d};

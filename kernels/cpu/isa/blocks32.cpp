@@ -1,5 +1,5 @@
-// Matrix kernels of the types with blocks of 32 or 64 elements. Packed blocks hold their fields one
-// after another, each interleaved over the rows (packing.cpp).
+// Matrix kernels of the types with blocks of 32 or 64 elements, but for Q2_0. Packed blocks hold
+// their fields one after another, each interleaved over the rows (packing.cpp).
 #include "kernels/cpu/isa/fields.h"
 #include "kernels/cpu/isa/integer_kernels.h"
 

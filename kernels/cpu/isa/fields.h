@@ -2,6 +2,7 @@
 #pragma once
 
 #include "gguf/quants/nonlinear.h"
+#include "kernels/cpu/isa/level_table.h"
 #include "kernels/cpu/isa/simd.h"
 
 namespace tandem::kernels::cpu::TANDEM_ISA {
@@ -49,15 +50,8 @@ template <typename Table16>
     return lookup_nibbles(table, dword(p, j % 4), j >= 4);
 }
 
-// The levels of IQ4_NL and IQ4_XS, an array of which nothing is called when kernels run.
-struct Levels {
-    int8_t level[16];
-};
-inline constexpr Levels nonlinear = [] {
-    Levels all = {};
-    for (size_t i = 0; i < 16; ++i) all.level[i] = gguf::nonlinear_levels[i];
-    return all;
-}();
+// The levels of IQ4_NL and IQ4_XS, and of the scales of IQ1_KT and IQ2_KT.
+inline constexpr LevelArray nonlinear = level_array(gguf::nonlinear_levels, 16);
 
 // All bits of a lane where its bit `place` is set, else none.
 [[gnu::always_inline]] inline I where_bit(I lane, int place) {
@@ -80,9 +74,25 @@ inline constexpr Levels nonlinear = [] {
     return move_bits(dword(p, j % 2), 2, j / 2 * 2, to);
 }
 
+// Codes of quad j whose low bits begin at p, and the others in a dword, or in two.
+[[gnu::always_inline]] inline I three_bits(I high, const uint8_t* p, int j) {
+    return bit_or(two_bits(p, j, 0), one_bit(high, j, 2));
+}
+[[gnu::always_inline]] inline I five_bits(I high, const uint8_t* p, int j) {
+    return bit_or(nibbles(p, j), one_bit(high, j, 4));
+}
+[[gnu::always_inline]] inline I six_bits(const uint8_t* high, const uint8_t* p, int j) {
+    return bit_or(nibbles(p, j), two_bits(high, j, 4));
+}
+
 // `bits` bits of every lane from `shift` on.
 [[gnu::always_inline]] inline I field(I lane, int shift, int bits) {
     return bit_and(shift_right(lane, shift), splat((1 << bits) - 1));
+}
+
+// Number g of eight of 4 bits, of which the low nibbles have the first four.
+[[gnu::always_inline]] inline I nibble_of(I packed, int g) {
+    return field(packed, 8 * (g % 4) + g / 4 * 4, 4);
 }
 
 // Where a dword has a bit for each of 32 elements: those of quad v, in its byte v / 2.

@@ -48,6 +48,7 @@ constexpr int panel_quads() {
         const int some = quads * 2 * 127, magnitude = some < all ? some : all;
         if (farthest_code<Type> * magnitude <= most) return quads;
     }
+    static_assert(farthest_code<Type> * 2 * 127 <= most);
     return Type::Scales::per16 ? 1 : 0;
 }
 

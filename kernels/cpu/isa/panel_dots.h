@@ -100,12 +100,13 @@ template <class Type>
     if constexpr (Type::Scales::has_min && !Type::Scales::whole) ask(x.real_sums32);
 }
 
-// Adds sums of the n-th part, of 32 columns of a block of 32 or of 16, each times its scales, and
+// Adds sums of the n-th part, 32 columns or 16 of a token's block of 32, each times its scales, and
 // minima of rows times the sums of tokens to totals.
 template <class Type, int T>
 [[gnu::always_inline]] inline void add_blocks(const Panel (&panels)[panel_groups], const Q8Tile& x,
                                               int first, int64_t n, const Sums<T>& sums,
                                               Totals<T>& totals) {
+    static_assert(!(Type::Scales::per16 && Type::Scales::has_min));
     const int64_t block = n / Type::Scales::count;
     const uint8_t* scales = opaque(panels[0].scales + n * scale_steps * 4 * lanes);
     const uint8_t* mins = opaque(panels[0].mins + n * 4 * lanes);

@@ -76,6 +76,8 @@ struct Q16Dots {
     }
 
     static void unpack_codes(const uint8_t* weights, int64_t width, Panel& panel) {
+        static_assert(Type::Scales::count == 1 && !Type::Scales::has_min);
+        static_assert(columns % block == 0);
         store(panel.nan_or_zero, zero());  // a scale that is no number says so itself
         for (int64_t b = 0; b < width / block; ++b) {
             const Type packed{weights + b * bytes * lanes};

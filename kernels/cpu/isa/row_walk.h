@@ -35,6 +35,7 @@ inline void with_count(int64_t count, Visit visit) {
 template <int most, bool powers>
 inline int64_t next_count(int64_t left) {
     if constexpr (powers) {
+        static_assert((most & (most - 1)) == 0);
         int64_t count = most;
         while (count > left) count /= 2;
         return count;

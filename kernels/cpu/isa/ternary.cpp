@@ -23,11 +23,13 @@ struct Q1_0 {
     Scales scales(int) const { return {load_f16(p)}; }
 };
 
-struct Q2_0 {
+// Codes of 2 bits: Q2_0, and half of a block of TQ2_0.
+template <int elements>
+struct TwoBits {
     using Scales = Scale;
-    static constexpr int block = 64, bytes = 18, zero = 1, levels = 4;
+    static constexpr int block = elements, bytes = 2 + elements / 4, zero = 1, levels = 4;
     static constexpr bool is_signed = false, by_quads = true, seldom = true;
-    // d, 2 x codes [8]
+    // d, codes [8] of each 32
     const uint8_t* p;
 
     [[gnu::always_inline]] auto codes(int g) const {
@@ -35,21 +37,11 @@ struct Q2_0 {
     }
     Scales scales(int) const { return {load_f16(p)}; }
 };
+using Q2_0 = TwoBits<64>;
+// Prompts are unpacked 128 columns at a time.
+using HalfTQ2_0 = TwoBits<128>;
 
-// Half of a block, for prompts, and a block of a row.
-struct HalfTQ2_0 {
-    using Scales = Scale;
-    static constexpr int block = 128, bytes = 34, zero = 1, levels = 4;
-    static constexpr bool is_signed = false, by_quads = true, seldom = true;
-    // d, 4 x codes [8]
-    const uint8_t* p;
-
-    [[gnu::always_inline]] auto codes(int g) const {
-        return [q = p + (2 + 8 * g) * lanes](int j) { return two_bits(q, j, 0); };
-    }
-    Scales scales(int) const { return {load_f16(p)}; }
-};
-
+// Two such halves of one scale. As it is the same for all, sums stay integers.
 struct TQ2_0 {
     using Scales = WholeScales<false, false>;
     static constexpr int block = 256, bytes = 2 * HalfTQ2_0::bytes, zero = 1, levels = 4;
@@ -68,15 +60,15 @@ struct TQ2_0 {
     }
 };
 
-// Weights are exact, so that rounding tokens to 8 bits is all that is lost: prompts are multiplied
-// in 16, wherever there are dot products of such.
+// Weights are exact, so that rounding tokens to 8 bits would be all that is lost: prompts are
+// multiplied in 16, wherever there are dot products of such.
 template <class Type>
 constexpr auto crossed_q16() -> void (*)(const Product&) {
     if constexpr (crosses) return multiply_panels<Q16Dots<Crossed<Type>>>;
     return nullptr;
 }
 template <class OfRows, class OfTiles>
-constexpr Matrix exact_kernels() {
+constexpr Matrix few_level_kernels() {
     Matrix kernels{.block = is_wide<OfRows> ? 256 : 32, .multiply_rows = multiply<OfRows>};
     if constexpr (fast_pairs) {
         kernels.multiply_q16 = multiply_panels<Q16Dots<OfTiles>>;
@@ -90,8 +82,8 @@ constexpr Matrix exact_kernels() {
 
 }  // namespace
 
-extern const Matrix q1_0 = exact_kernels<Q1_0, Q1_0>();
-extern const Matrix q2_0 = exact_kernels<Q2_0, Q2_0>();
-extern const Matrix tq2_0 = exact_kernels<TQ2_0, HalfTQ2_0>();
+extern const Matrix q1_0 = few_level_kernels<Q1_0, Q1_0>();
+extern const Matrix q2_0 = few_level_kernels<Q2_0, Q2_0>();
+extern const Matrix tq2_0 = few_level_kernels<TQ2_0, HalfTQ2_0>();
 
 }  // namespace tandem::kernels::cpu::TANDEM_ISA

@@ -2,14 +2,13 @@
 // (gguf/quants/trellis.cpp) that gives the next 8 or 4 elements. Packed blocks hold their fields
 // one after another, each interleaved over the rows (packing.cpp); the scale of the row stands in
 // each.
+#include "gguf/quants/trellis.h"
 #include "kernels/cpu/isa/fields.h"
 #include "kernels/cpu/isa/integer_kernels.h"
 
 namespace tandem::kernels::cpu::TANDEM_ISA {
 
 namespace {
-
-constexpr int first_seed = 4096, middle = 126;
 
 // The generator multiplies its state by the first of these; so a seed times the n-th is its n-th.
 struct Powers {
@@ -18,22 +17,24 @@ struct Powers {
 constexpr Powers powers = [] {
     Powers all = {};
     uint32_t power = 1;
-    for (uint32_t& of : all.power) of = power *= 0xCBAC1FED;
+    for (uint32_t& of : all.power) of = power *= gguf::trellis_factor;
     return all;
 }();
 
-// Four numbers of the generator from the first-th on, as bytes: each is the sum of four fields of 6
-// bits, less their middle.
+// Four numbers of the generator from the first-th on, as bytes. Sums are those of unsigned bytes
+// until they are joined, so that none takes from its neighbours.
 [[gnu::always_inline]] inline I four_numbers(I seed, int first) {
+    constexpr int unsigned_zero = 128;
     I sums[4];
 #pragma GCC unroll 4
     for (int i = 0; i < 4; ++i) {
         const I state = mul(seed, splat(int32_t(powers.power[first + i])));
-        sums[i] = dot(splat(128 - middle), bit_and(state, splat(0x3f3f3f3f)), splat_bytes(1));
+        const I fields = bit_and(state, splat(int32_t(gguf::trellis_fields)));
+        sums[i] = dot(splat(unsigned_zero - gguf::trellis_middle), fields, splat_bytes(1));
     }
     const I even = bit_or(sums[0], shift_left(sums[2], 16));
     const I odd = bit_or(sums[1], shift_left(sums[3], 16));
-    return bit_xor(bit_or(even, shift_left(odd, 8)), splat_bytes(0x80));
+    return bit_xor(bit_or(even, shift_left(odd, 8)), splat_bytes(unsigned_zero));
 }
 
 // What all share. Numbers are from -126 to 126.
@@ -47,12 +48,12 @@ struct Seeded {
     explicit Seeded(const uint8_t* at) : p(at), r(load_f32(p)) {}
 
     // Of seeds of eight elements each.
-    template <typename Seed>
-    [[gnu::always_inline]] static Quads of_seeds(Seed seed) {
+    template <typename SeedOf>
+    [[gnu::always_inline]] static Quads of_seeds(SeedOf seed_of) {
         Quads all;
 #pragma GCC unroll 4
         for (int k = 0; k < 4; ++k) {
-            const I of = add(seed(k), splat(first_seed));
+            const I of = add(seed_of(k), splat(int32_t(gguf::trellis_first_seed)));
 #pragma GCC unroll 2
             for (int half = 0; half < 2; ++half)
                 all.quads[2 * k + half] = four_numbers(of, 4 * half);
@@ -99,11 +100,6 @@ struct FourSeeds {
 [[gnu::always_inline]] inline I top_bits(I word, int place, int bits) {
     const I moved = place < 12 ? shift_left(word, 12 - place) : shift_right(word, place - 12);
     return bit_and(moved, splat(((1 << bits) - 1) << 12));
-}
-
-// Number g of eight of 4 bits, of which the low nibbles have the first four.
-[[gnu::always_inline]] inline I nibble_of(I packed, int g) {
-    return field(packed, 8 * (g % 4) + g / 4 * 4, 4);
 }
 
 struct IQ1_KT : Seeded {
@@ -168,7 +164,8 @@ struct IQ4_KT : Seeded {
     [[gnu::always_inline]] Quads codes(int g) const {
         const uint8_t* const q = group(g);
         const I top = dword(q, 0), above = dword(q, 3);
-        const I first = add(shift_left(bit_and(top, splat(1)), 15), splat(first_seed));
+        const I first =
+            add(shift_left(bit_and(top, splat(1)), 15), splat(int32_t(gguf::trellis_first_seed)));
         Quads all;
 #pragma GCC unroll 2
         for (int half = 0; half < 2; ++half) {

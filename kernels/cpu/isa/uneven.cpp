@@ -5,7 +5,6 @@
 #include "gguf/quants/fork_levels.h"
 #include "kernels/cpu/isa/fields.h"
 #include "kernels/cpu/isa/integer_kernels.h"
-#include "kernels/cpu/isa/level_table.h"
 
 namespace tandem::kernels::cpu::TANDEM_ISA {
 
@@ -16,12 +15,14 @@ namespace {
     return bit_and(where_bit(bits, place), splat_bytes(number));
 }
 
-// Levels of 2 bits, from -31 to 22, moved up by 31.
-constexpr auto levels2 = level_array(gguf::levels2, 4, 31);
+// Levels of 2 bits, moved up to begin at 0.
+constexpr int least2 = gguf::levels2[0];
+constexpr auto levels2 = level_array(gguf::levels2, 4, -least2);
 constexpr auto levels3 = level_array(gguf::levels3, 8);
 constexpr auto levels4 = level_array(gguf::levels4, 16);
 constexpr auto levels5 = level_array(gguf::levels5, 32);
-// The cubic, rounded to whole numbers: of what rounding the tokens to codes takes, this is a half.
+// Rounded to whole numbers, as integer products of the format do, which takes less from weights
+// than rounding them to Q8_0 would.
 constexpr auto levels6 = [] {
     LevelArray levels = {};
     for (int i = 0; i < 64; ++i) {
@@ -31,11 +32,15 @@ constexpr auto levels6 = [] {
     return levels;
 }();
 
-constexpr int move2 = 5, move3 = 4, move4 = 4, move5 = 2, move6 = 1;
+// By which levels are moved.
+constexpr int move2 = gguf::levels2[4] - gguf::levels2[0];
+constexpr int move3 = gguf::levels3[8] - gguf::levels3[0];
+constexpr int move4 = gguf::levels4[16] - gguf::levels4[0];
+constexpr int move5 = gguf::levels5[32] - gguf::levels5[0], move6 = gguf::shift6;
 
 struct IQ2_K {
     using Scales = WholeScales<true, false>;
-    static constexpr int block = 256, bytes = 76, zero = 31, levels = 54;
+    static constexpr int block = 256, bytes = 76, zero = -least2, levels = 54;
     static constexpr bool is_signed = false, by_quads = true, seldom = true;
     // d, moved u16, scales of 4 bits [16], codes [64]
     const uint8_t* p;
@@ -82,7 +87,7 @@ struct IQ3_K {
         const uint8_t* const q = p + (14 + 12 * g) * lanes;
         const I first = moved_by(moved, 2 * g, move3), second = moved_by(moved, 2 * g + 1, move3);
         return [q, high = dword(q, 0), table = table16(levels3.level), first, second](int j) {
-            const I index = bit_or(two_bits(q + 4 * lanes, j, 0), one_bit(high, j, 2));
+            const I index = three_bits(high, q + 4 * lanes, j);
             return biased(add_bytes(lookup(table, index), j < 4 ? first : second));
         };
     }
@@ -145,7 +150,7 @@ struct IQ5_K : SixBitScales {
         const uint8_t* const q = p + (16 + 20 * g) * lanes;
         const I first = moved_by(moved, 2 * g, move5), second = moved_by(moved, 2 * g + 1, move5);
         return [q, high = dword(q, 0), table = LevelTable<32>(levels5), first, second](int j) {
-            const I index = bit_or(nibbles(q + 4 * lanes, j), one_bit(high, j, 4));
+            const I index = five_bits(high, q + 4 * lanes, j);
             return biased(add_bytes(table[index], j < 4 ? first : second));
         };
     }
@@ -165,7 +170,7 @@ struct IQ6_K {
         const uint8_t* const q = p + (20 + 24 * g) * lanes;
         const I first = moved_by(moved, 2 * g, move6), second = moved_by(moved, 2 * g + 1, move6);
         return [q, table = LevelTable<64>(levels6), first, second](int j) {
-            const I index = bit_or(nibbles(q + 8 * lanes, j), two_bits(q, j, 4));
+            const I index = six_bits(q, q + 8 * lanes, j);
             return biased(add_bytes(table[index], j < 4 ? first : second));
         };
     }
@@ -178,7 +183,7 @@ struct IQ6_K {
 
 struct IQ2_KS {
     using Scales = Scale;
-    static constexpr int block = 256, bytes = 72, zero = 31, levels = 54;
+    static constexpr int block = 256, bytes = 72, zero = -least2, levels = 54;
     static constexpr bool is_signed = false, by_quads = true, seldom = true;
     // R f16, moved and fifth bits of scales [2], low 4 bits [4], codes [64]
     const uint8_t* p;
@@ -199,11 +204,6 @@ struct IQ2_KS {
     }
 };
 
-// Number g of eight of 4 bits, of which the low nibbles have the first four.
-[[gnu::always_inline]] inline I of_halves(I packed, int g) {
-    return field(packed, 8 * (g % 4) + g / 4 * 4, 4);
-}
-
 struct IQ3_KS {
     using Scales = Scale;
     static constexpr int block = 256, bytes = 104, zero = 0, levels = 64;
@@ -219,13 +219,13 @@ struct IQ3_KS {
         const uint8_t* const q = p + (8 + 12 * g) * lanes;
         return [q, high = dword(q, 0), table = table16(levels3.level),
                 all = moved_by(moved, 8 + g, move3)](int j) {
-            const I index = bit_or(two_bits(q + 4 * lanes, j, 0), one_bit(high, j, 2));
+            const I index = three_bits(high, q + 4 * lanes, j);
             return biased(add_bytes(lookup(table, index), all));
         };
     }
     [[gnu::always_inline]] Scales scales(int g) const {
         const I fifth = shift_left(field(moved, g, 1), 4);
-        return {mul(r, to_float(add(bit_or(of_halves(packed, g), fifth), splat(-16))))};
+        return {mul(r, to_float(add(bit_or(nibble_of(packed, g), fifth), splat(-16))))};
     }
 };
 
@@ -269,7 +269,7 @@ struct IQ5_KS : ByteScales {
         const uint8_t* const q = p + (12 + 20 * g) * lanes;
         return
             [q, high = dword(q, 0), table = LevelTable<32>(levels5), all = moved(g, move5)](int j) {
-                const I index = bit_or(nibbles(q + 4 * lanes, j), one_bit(high, j, 4));
+                const I index = five_bits(high, q + 4 * lanes, j);
                 return biased(add_bytes(table[index], all));
             };
     }
@@ -309,7 +309,7 @@ struct IQ2_KL {
         };
     }
     [[gnu::always_inline]] Scales scales(int g) const {
-        const I scale = bit_or(of_halves(low, g), shift_left(field(high, 2 * g, 2), 4));
+        const I scale = bit_or(nibble_of(low, g), shift_left(field(high, 2 * g, 2), 4));
         return {mul(r, to_float(add(scale, splat(-32))))};
     }
 };

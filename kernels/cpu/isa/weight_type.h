@@ -7,6 +7,7 @@
 //     levels      codes, or magnitudes of signed ones, are below this
 //     is_signed   codes went through biased()
 //     by_quads    a quad's codes take little by themselves; else all of a group are made together
+//     seldom      true, or not there: compiled for fewer sizes of tiles
 //     codes(g)    of the g-th group of 32 elements: a function of the number of a quad, which gives
 //                 quad j of every row, four codes in each lane
 //     Scales      of a group: how results become values; scales(g)
@@ -50,8 +51,9 @@ struct WholeScales {
 template <class Type>
 inline constexpr bool is_wide = Type::block == 256;
 
-// Whether a Type is compiled for fewer sizes of tiles, which each take long: where it says that it
-// is `seldom` in files, and where vectors are loops.
+// Whether a Type is compiled for fewer sizes of tiles, as the compiler takes long for each: where
+// it says that it is `seldom` in files, so that a step of 3 or 7 tokens unpacks rows more than
+// once, and where vectors are loops.
 template <class Type>
 constexpr bool has_few_sizes() {
 #if defined(__AVX2__)

@@ -1,5 +1,6 @@
 // linear on the CPU: packed matrices through the variant's tiles, for many tokens in fewer bits
 // where there are matrix units or dot products for it.
+#include "gguf/error.h"
 #include "kernels/cpu/forms.h"
 #include "kernels/cpu/matrix.h"
 #include "kernels/cpu/packing.h"
@@ -35,15 +36,16 @@ size_t claim_siblings(std::span<const Operation> ahead, FormOf form_of) {
     return count;
 }
 
-// Of many tokens, types of floats may read different forms, and so may exact ones, and signed codes
-// of 8 bits where sums are kept in halves of lanes: no form may depend on who reads the value
-// beside it.
+// Of many tokens, types of floats may read different forms, and so may those of few levels, and
+// signed codes of 8 bits where sums are kept in halves of lanes: no form may depend on who reads
+// the value beside it.
 template <bool halves>
 size_t claim_packed(std::span<const Operation> ahead) {
     return claim_siblings(ahead, [](const Operation& operation) {
         const gguf::DType dtype = operation.inputs[1].view.dtype;
         const int64_t block = form_block(dtype);
-        const bool by_block = block > 0 && !is_exact(dtype) && !(halves && signed_bytes(dtype));
+        const bool by_block =
+            block > 0 && !has_few_levels(dtype) && !(halves && signed_bytes(dtype));
         return by_block || !in_tiles(operation.inputs[0].view) ? block : -1 - int64_t(dtype);
     });
 }
@@ -55,7 +57,7 @@ const Form* form_packed(const Operation& operation, size_t input) {
 
 int parts_of(const Operation& operation) {
     const gguf::DType dtype = operation.inputs[1].view.dtype;
-    return is_exact(dtype) ? 0 : bf16_parts(dtype);
+    return has_few_levels(dtype) ? 0 : bf16_parts(dtype);
 }
 
 // With many tokens, and a weight of which something is true.
@@ -84,9 +86,10 @@ size_t claim_codes(std::span<const Operation> ahead) {
     });
 }
 
-size_t claim_exact(std::span<const Operation> ahead) {
-    return claim_many(
-        ahead, [](const Operation& operation) { return is_exact(operation.inputs[1].view.dtype); });
+size_t claim_few_levels(std::span<const Operation> ahead) {
+    return claim_many(ahead, [](const Operation& operation) {
+        return has_few_levels(operation.inputs[1].view.dtype);
+    });
 }
 
 const Form* form_bf16(const Operation& operation, size_t input) {
@@ -188,6 +191,7 @@ Task bind_packed(const Launch& launch, const Site& site) {
         int64_t columns = piece.product.columns;
         const TileForm form{.isa = &site.isa, .block = kernel.block, .columns = columns};
         piece.multiply = tiles ? form.product_of(kernel) : kernel.multiply_rows;
+        check(piece.multiply, "a type without a form of its own has products of Q8Tiles");
         piece.step = tiles ? site.isa.panel_groups : 1;
         piece.product.x_stride = tiles              ? form.bytes()
                                  : kernel.block > 0 ? q8_row(columns, kernel.block).bytes
@@ -205,6 +209,7 @@ Task bind_reduced(const Launch& launch, const Site& site) {
         Piece piece = piece_of(operation, site);
         const TileForm form = tile_form_for(site.isa, dtype, piece.product.columns);
         piece.multiply = form.product_of(*site.isa.matrix(int(dtype)));
+        check(piece.multiply, "a type that claims tiles of fewer bits has products of such");
         piece.step = form.groups();
         piece.product.x_stride = form.bytes();
         pieces.push_back(piece);
@@ -245,11 +250,11 @@ extern const CpuKernel linear_q16_of_codes{.name = "linear.q16_of_codes",
                                            .form = form_q16<32>,
                                            .needs = Reduced::Halves,
                                            .halves = true};
-extern const CpuKernel linear_q16_of_exact{.name = "linear.q16_of_exact",
-                                           .claim = claim_exact,
-                                           .bind = bind_reduced,
-                                           .form = form_q16<32>,
-                                           .needs = Reduced::Halves};
+extern const CpuKernel linear_q16_of_few_levels{.name = "linear.q16_of_few_levels",
+                                                .claim = claim_few_levels,
+                                                .bind = bind_reduced,
+                                                .form = form_q16<32>,
+                                                .needs = Reduced::Halves};
 extern const CpuKernel linear_packed{.name = "linear.packed",
                                      .claim = claim_packed<false>,
                                      .bind = bind_packed,

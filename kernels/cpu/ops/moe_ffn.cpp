@@ -116,10 +116,13 @@ struct MoeFfn {
         return offset[expert + 1] - offset[expert];
     }
     // To read its choices in tiles, one for all of its matrices. They pay off with fewer on matrix
-    // units, and where sums in halves of lanes make tiles much faster than rows.
+    // units, where sums in halves of lanes make tiles much faster than rows, and where these would
+    // round more.
     bool many(int64_t choices) const {
         constexpr int64_t most_unpacked_in_rows = 16;  // twice as many as pass at a time
-        const bool early = site.isa.reduced == Reduced::AllTypes || site.isa.halves;
+        const bool early = site.isa.reduced == Reduced::AllTypes || site.isa.halves ||
+                           has_few_levels(gate.dtype) || has_few_levels(up.dtype) ||
+                           has_few_levels(down.dtype);
         return room.tiled && choices > (early ? most_tokens_in_rows : most_unpacked_in_rows);
     }
     bool reads_tiles(int64_t expert) const { return many(choices_of(expert)); }
