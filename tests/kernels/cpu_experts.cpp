@@ -16,9 +16,11 @@ TEST(Cpu, ExpertsOfMixedTypes) {
     struct Types {
         DType gate, up, down;
     };
-    // Among them types of one block size of which only one has a kernel of its own.
+    // Among them types of one block size that prompts read in different forms, and one without a
+    // kernel of its own.
     for (Types types : {Types{DType::Q4_K, DType::BF16, DType::Q5_1},
                         {DType::TQ2_0, DType::Q4_K, DType::Q4_K},
+                        {DType::F64, DType::Q4_K, DType::Q2_0},
                         {DType::BF16, DType::F32, DType::F16},
                         {DType::F32, DType::BF16, DType::BF16},
                         {DType::F16, DType::F32, DType::BF16},

@@ -98,17 +98,22 @@ TEST(CpuHalves, ProductsMeetNumbersOfAnySize) {
         }
 }
 
-// Signed codes of 8 bits are exact, and tokens keep as many bits as with F16, in sets that multiply
-// them in 16 bits.
-TEST(CpuHalves, CodesOf8BitsAreExact) {
-    const auto tokens = random_rows(19, {1, 1e-10f, 0, 1e-4f, 3e5f}, 352);
-    for (DType dtype : {DType::Q8_0, DType::IQ4_NL}) {
-        const Weights weights(dtype, random_rows(rows, {0.02f, 1e-3f, 0, 100}, 352));
+// Codes of few levels and signed ones of 8 bits are exact, and tokens keep as many bits as with
+// F16, in sets that multiply them in 16 bits.
+TEST(CpuHalves, CodesAreExact) {
+    for (DType dtype :
+         {DType::Q8_0, DType::IQ4_NL, DType::TQ1_0, DType::TQ2_0, DType::Q1_0, DType::Q2_0}) {
+        const bool few_levels = kernels::cpu::has_few_levels(dtype);
+        const int64_t length = few_levels ? 768 : 352;
+        const auto tokens = random_rows(19, {1, 1e-10f, 0, 1e-4f, 3e5f}, length);
+        const Weights weights(dtype, random_rows(rows, {0.02f, 1e-3f, 0, 100}, length));
         for (const test::Machine& machine : test::machines()) {
             SCOPED_TRACE(machine.variant + " " + std::string(gguf::name(dtype)));
             const kernels::cpu::Isa& isa = kernels::cpu::find_variant(machine.variant)->isa();
-            EXPECT_EQ(block_of(isa, dtype), isa.halves ? 32 : 0);
-            if (!isa.halves) continue;
+            const bool in_16_bits =
+                few_levels ? isa.reduced >= kernels::cpu::Reduced::Halves : isa.halves;
+            EXPECT_EQ(block_of(isa, dtype), in_16_bits ? 32 : 0);
+            if (!in_16_bits) continue;
             expect_product(product_of(machine, dtype, weights, tokens), weights.values, tokens,
                            0x1p-14);
         }
@@ -144,10 +149,11 @@ struct Sums : test::SmallModel {
 };
 
 // Whether weights of other types read the same value, before them or behind, changes no form.
-TEST(CpuHalves, NeighboursDoNotDecideHowCodesOf8BitsAreRead) {
+TEST(CpuHalves, NeighboursDoNotDecideHowCodesAreRead) {
     const std::vector<DType> three{DType::Q5_0, DType::Q5_0, DType::Q8_0};
     const std::vector<DType> two{DType::Q8_0, DType::Q4_0};
     const std::vector<DType> four{DType::Q4_0, DType::IQ4_NL, DType::Q8_0, DType::Q4_0};
+    const std::vector<DType> levels{DType::Q4_0, DType::Q2_0, DType::Q2_0, DType::Q4_0};
     for (const test::Machine& machine : test::machines()) {
         SCOPED_TRACE(machine.variant);
         const kernels::cpu::Isa& isa = kernels::cpu::find_variant(machine.variant)->isa();
@@ -162,8 +168,14 @@ TEST(CpuHalves, NeighboursDoNotDecideHowCodesOf8BitsAreRead) {
             products(Sums(four), machine, 40),
             halves ? Launches({{others, 1}, {codes, 2}, {others, 1}}) : Launches({{others, 4}}));
         EXPECT_EQ(products(Sums(four), machine, 8), Launches({{few, 4}}));
+        const bool in_16_bits = isa.reduced >= kernels::cpu::Reduced::Halves;
+        EXPECT_EQ(
+            products(Sums(levels), machine, 40),
+            Launches(
+                {{others, 1}, {in_16_bits ? "linear.q16_of_few_levels" : few, 2}, {others, 1}}));
+        EXPECT_EQ(products(Sums(levels), machine, 8), Launches({{few, 4}}));
     }
-    for (const auto& types : {three, two, four})
+    for (const auto& types : {three, two, four, levels})
         test::expect_close(Sums(types), {test::random_step(0, 40), test::random_step(0, 3)},
                            test::bound_of(DType::Q8_0));
 }

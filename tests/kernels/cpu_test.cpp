@@ -64,8 +64,10 @@ TEST(Cpu, LinearOfManyTokens) {
         expect_close(model, {test::random_step(0, tokens)}, bound_of(dtype),
                      reduced_bound_of(dtype));
     };
-    for (DType dtype : {DType::Q4_0, DType::Q4_1, DType::Q5_1, DType::Q3_K, DType::Q5_K,
-                        DType::Q6_K, DType::IQ4_XS, DType::F16, DType::BF16, DType::F32}) {
+    for (DType dtype :
+         {DType::Q4_0, DType::Q4_1, DType::Q5_1, DType::Q3_K, DType::Q5_K, DType::Q6_K,
+          DType::IQ4_XS, DType::NVFP4, DType::Q1_0, DType::TQ2_0, DType::IQ2_K, DType::IQ5_K,
+          DType::IQ4_KS, DType::IQ3_KT, DType::F16, DType::BF16, DType::F32}) {
         const int64_t alone = gguf::traits(dtype).block == 1 ? 1 : 0;  // a column behind the pairs
         compare(dtype, 768 + alone, 600);
     }
