@@ -12,6 +12,8 @@ HeldMatrix held_matrix(const Operand& operand, const Site& site, bool stacked) {
                       .rows = view.rows(),
                       .columns = view.row_length(),
                       .lanes = site.isa.lanes};
+    if (matrix.packed)
+        matrix.group_bytes = cpu::group_bytes(matrix.dtype, matrix.lanes, matrix.columns);
     if (stacked) {
         matrix.matrices = view.extents[0];
         matrix.rows /= std::max<int64_t>(1, matrix.matrices);
@@ -20,13 +22,11 @@ HeldMatrix held_matrix(const Operand& operand, const Site& site, bool stacked) {
 }
 
 int64_t HeldMatrix::matrix_bytes() const {
-    return packed ? groups() * group_bytes(dtype, lanes, columns)
-                  : rows * gguf::row_bytes(dtype, columns);
+    return packed ? groups() * group_bytes : rows * gguf::row_bytes(dtype, columns);
 }
 
 const uint8_t* HeldMatrix::group(int64_t matrix, int64_t number) const {
-    return reinterpret_cast<const uint8_t*>(data) + matrix * matrix_bytes() +
-           number * group_bytes(dtype, lanes, columns);
+    return reinterpret_cast<const uint8_t*>(data) + matrix * matrix_bytes() + number * group_bytes;
 }
 
 void HeldMatrix::row(int64_t matrix, int64_t row, float* values, const Worker& worker) const {
@@ -35,8 +35,8 @@ void HeldMatrix::row(int64_t matrix, int64_t row, float* values, const Worker& w
     const std::byte* from = base + row * bytes;
     if (packed) {
         auto* stored = reinterpret_cast<std::byte*>(worker.scratch((bytes + 3) / 4));
-        unpack_row(dtype, lanes, columns, base + row / lanes * group_bytes(dtype, lanes, columns),
-                   int(row % lanes), stored);
+        unpack_row(dtype, lanes, columns, base + row / lanes * group_bytes, int(row % lanes),
+                   stored);
         from = stored;
     }
     gguf::decode_row(dtype, from, {values, size_t(columns)});

@@ -12,6 +12,7 @@ struct HeldMatrix {
     const std::byte* data = nullptr;
     int64_t matrices = 1, rows = 0, columns = 0;  // of each matrix
     int lanes = 1;
+    int64_t group_bytes = 0;  // of a packed matrix
 
     int64_t groups() const { return (rows + lanes - 1) / lanes; }
     int64_t matrix_bytes() const;

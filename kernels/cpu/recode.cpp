@@ -220,34 +220,26 @@ void iq4_kt_to_file(const uint8_t* packed, uint8_t* block) {
     }
 }
 
+struct OfType {
+    DType dtype;
+    Recoding recoding;
+};
+constexpr OfType recodings[] = {
+    {DType::Q2_0, {q2_0_from_file, q2_0_to_file}},
+    {DType::TQ2_0, {tq2_0_from_file, tq2_0_to_file}},
+    {DType::TQ1_0, {tq1_0_from_file, tq1_0_to_file}},
+    {DType::IQ4_KSS, {iq4_kss_from_file, iq4_kss_to_file}},
+    {DType::IQ2_KL, {iq2_kl_from_file, iq2_kl_to_file}},
+    {DType::IQ1_KT, {iq1_kt_from_file, iq1_kt_to_file}},
+    {DType::IQ4_KT, {iq4_kt_from_file, iq4_kt_to_file}},
+};
+
 }  // namespace
 
 const Recoding* recoding(DType dtype) {
-    static constexpr Recoding tq1_0{tq1_0_from_file, tq1_0_to_file};
-    static constexpr Recoding tq2_0{tq2_0_from_file, tq2_0_to_file};
-    static constexpr Recoding q2_0{q2_0_from_file, q2_0_to_file};
-    static constexpr Recoding iq4_kss{iq4_kss_from_file, iq4_kss_to_file};
-    static constexpr Recoding iq2_kl{iq2_kl_from_file, iq2_kl_to_file};
-    static constexpr Recoding iq1_kt{iq1_kt_from_file, iq1_kt_to_file};
-    static constexpr Recoding iq4_kt{iq4_kt_from_file, iq4_kt_to_file};
-    switch (dtype) {
-        case DType::TQ1_0:
-            return &tq1_0;
-        case DType::TQ2_0:
-            return &tq2_0;
-        case DType::Q2_0:
-            return &q2_0;
-        case DType::IQ4_KSS:
-            return &iq4_kss;
-        case DType::IQ2_KL:
-            return &iq2_kl;
-        case DType::IQ1_KT:
-            return &iq1_kt;
-        case DType::IQ4_KT:
-            return &iq4_kt;
-        default:
-            return nullptr;
-    }
+    for (const OfType& of : recodings)
+        if (of.dtype == dtype) return &of.recoding;
+    return nullptr;
 }
 
 }  // namespace tandem::kernels::cpu

@@ -181,51 +181,53 @@ struct IQ6_K {
     }
 };
 
-struct IQ2_KS {
+// What IQ2_KS, IQ3_KS and IQ2_KL share: 4 bits of scales, and what else there is of scales and
+// levels in a word before them.
+struct NibbleScales {
     using Scales = Scale;
+    const uint8_t* p;
+    F r;
+    I above, low;
+
+    explicit NibbleScales(const uint8_t* at)
+        : p(at), r(load_f16(p)), above(load_u16(p + 2 * lanes)), low(dword(p + 4 * lanes, 0)) {}
+    // That of a code, which is so much more than it is.
+    [[gnu::always_inline]] Scales scale_of(I code, int more) const {
+        return {mul(r, to_float(add(code, splat(-more))))};
+    }
+};
+
+struct IQ2_KS : NibbleScales {
     static constexpr int block = 256, bytes = 72, zero = -least2, levels = 54;
     static constexpr bool is_signed = false, by_quads = true, seldom = true;
     // R f16, moved and fifth bits of scales [2], low 4 bits [4], codes [64]
-    const uint8_t* p;
-    F r;
-    I moved, packed;
-
-    explicit IQ2_KS(const uint8_t* at)
-        : p(at), r(load_f16(p)), moved(load_u16(p + 2 * lanes)), packed(dword(p + 4 * lanes, 0)) {}
+    using NibbleScales::NibbleScales;
     [[gnu::always_inline]] auto codes(int g) const {
         return [q = p + (8 + 8 * g) * lanes, table = table16(levels2.level),
-                all = moved_by(moved, g, move2)](int j) {
+                all = moved_by(above, g, move2)](int j) {
             return add_bytes(lookup(table, two_bits(q, j, 0)), all);
         };
     }
     [[gnu::always_inline]] Scales scales(int g) const {
-        const I fifth = shift_left(field(moved, 8 + g, 1), 4);
-        return {mul(r, to_float(add(bit_or(field(packed, 4 * g, 4), fifth), splat(-16))))};
+        return scale_of(bit_or(field(low, 4 * g, 4), shift_left(field(above, 8 + g, 1), 4)), 16);
     }
 };
 
-struct IQ3_KS {
-    using Scales = Scale;
+struct IQ3_KS : NibbleScales {
     static constexpr int block = 256, bytes = 104, zero = 0, levels = 64;
     static constexpr bool is_signed = true, by_quads = true, seldom = true;
     // R f16, fifth bits of scales and moved [2], low 4 bits [4], 8 x {high bits [4], codes [8]}
-    const uint8_t* p;
-    F r;
-    I moved, packed;
-
-    explicit IQ3_KS(const uint8_t* at)
-        : p(at), r(load_f16(p)), moved(load_u16(p + 2 * lanes)), packed(dword(p + 4 * lanes, 0)) {}
+    using NibbleScales::NibbleScales;
     [[gnu::always_inline]] auto codes(int g) const {
         const uint8_t* const q = p + (8 + 12 * g) * lanes;
         return [q, high = dword(q, 0), table = table16(levels3.level),
-                all = moved_by(moved, 8 + g, move3)](int j) {
+                all = moved_by(above, 8 + g, move3)](int j) {
             const I index = three_bits(high, q + 4 * lanes, j);
             return biased(add_bytes(lookup(table, index), all));
         };
     }
     [[gnu::always_inline]] Scales scales(int g) const {
-        const I fifth = shift_left(field(moved, g, 1), 4);
-        return {mul(r, to_float(add(bit_or(nibble_of(packed, g), fifth), splat(-16))))};
+        return scale_of(bit_or(nibble_of(low, g), shift_left(field(above, g, 1), 4)), 16);
     }
 };
 
@@ -285,17 +287,11 @@ constexpr auto levels_of_pairs = [] {
     return levels;
 }();
 
-struct IQ2_KL {
-    using Scales = Scale;
+struct IQ2_KL : NibbleScales {
     static constexpr int block = 256, bytes = 88, zero = 0, levels = 64;
     static constexpr bool is_signed = true, by_quads = true, seldom = true;
     // R f16, high 2 bits of scales u16, low 4 bits [4], 8 x {codes of pairs [8], fifth bits u16}
-    const uint8_t* p;
-    F r;
-    I high, low;
-
-    explicit IQ2_KL(const uint8_t* at)
-        : p(at), r(load_f16(p)), high(load_u16(p + 2 * lanes)), low(dword(p + 4 * lanes, 0)) {}
+    using NibbleScales::NibbleScales;
     [[gnu::always_inline]] auto codes(int g) const {
         const uint8_t* const q = p + (8 + 10 * g) * lanes;
         const I bits = load_u16(q + 8 * lanes);
@@ -309,8 +305,7 @@ struct IQ2_KL {
         };
     }
     [[gnu::always_inline]] Scales scales(int g) const {
-        const I scale = bit_or(nibble_of(low, g), shift_left(field(high, 2 * g, 2), 4));
-        return {mul(r, to_float(add(scale, splat(-32))))};
+        return scale_of(bit_or(nibble_of(low, g), shift_left(field(above, 2 * g, 2), 4)), 32);
     }
 };
 
