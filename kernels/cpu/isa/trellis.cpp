@@ -1,7 +1,6 @@
-// Matrix kernels of IQ1_KT to IQ4_KT, whose codes are seeds of a generator
-// (gguf/quants/trellis.cpp) that gives the next 8 or 4 elements. Packed blocks hold their fields
-// one after another, each interleaved over the rows (packing.cpp); the scale of the row stands in
-// each.
+// Matrix kernels of IQ1_KT to IQ4_KT, whose codes are seeds of a generator (gguf/quants/trellis.h)
+// that gives the next 8 or 4 elements. Packed blocks hold their fields one after another, each
+// interleaved over the rows (packing.cpp); the scale of the row stands in each.
 #include "gguf/quants/trellis.h"
 #include "kernels/cpu/isa/fields.h"
 #include "kernels/cpu/isa/integer_kernels.h"
@@ -73,7 +72,7 @@ struct Seeded {
     return shift_right_signed(shift_left(level, 24), 24);
 }
 
-// Seeds are u16[32] from `at` on.
+// Seed k of the g-th four of u16s from `at` on.
 [[gnu::always_inline]] inline I half_seed(const uint8_t* at, int g, int k) {
     const I two = dword(at, 2 * g + k / 2);
     return k % 2 ? shift_right(two, 16) : bit_and(two, splat(0xffff));
