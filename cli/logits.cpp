@@ -77,10 +77,15 @@ void act(Run& run, const Arguments& arguments) {
     const int64_t steps = arguments.integer("greedy", 0, 0);
     if (!arguments.has("output")) throw Error("no file given for the logits: name one with -o");
     OutputFile out(arguments.text("output"), "the logits");
-    const int64_t needed = int64_t(tokens.size()) + steps;
+    const auto given = int64_t(tokens.size());
     std::vector<std::string> notes;
     const int64_t context =
-        arguments.has("ctx-size") ? context_size(arguments, file, notes) : needed;
+        arguments.has("ctx-size") ? context_size(arguments, file, notes) : given + steps;
+    // Before any is evaluated: what is written stays. The last generated token is only named.
+    if (steps > 1 && given <= context && given + steps - 1 > context)
+        throw Error("the context of " + std::to_string(context) + " tokens has no room for " +
+                    std::to_string(given) + " and " + std::to_string(steps) +
+                    " that --greedy generates; a longer one (-c) would");
     run.driver = std::make_unique<Driver>(file, engine_options(arguments, context), run.interrupts);
     for (const std::string& note : notes) std::cerr << "note: " << note << "\n";
     evaluate(run, tokens, steps, out);

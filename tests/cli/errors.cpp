@@ -254,6 +254,11 @@ TEST(errors, logits) {
     expect_error(logits({"--tokens", "1,2,3", "-c", "2", "-o", "/dev/null"}),
                  "the context of 2 tokens holds 0 and has no room for 3 more; a longer one (-c) "
                  "would");
+    expect_error(logits({"--tokens", "1,2", "--greedy", "4", "-c", "4", "-o", "/dev/null"}),
+                 "the context of 4 tokens has no room for 2 and 4 that --greedy generates; a "
+                 "longer one (-c) would");
+    Words fits = logits({"--tokens", "1,2", "--greedy", "3", "-c", "4", "-o", "/dev/null"});
+    EXPECT_EQ(tandem(fits).code, 0);
 }
 
 TEST(help, is_on_standard_output) {
