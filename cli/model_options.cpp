@@ -170,9 +170,7 @@ std::vector<std::string> chosen_devices(const Arguments& arguments) {
 }
 
 std::string usual_mode(std::span<const std::string> devices) {
-    const bool nodes = std::all_of(devices.begin(), devices.end(), [](const std::string& name) {
-        return name.starts_with("cpu:node");
-    });
+    const bool nodes = std::all_of(devices.begin(), devices.end(), kernels::is_node_name);
     return nodes && devices.size() > 1 ? "tensor" : "layer";
 }
 

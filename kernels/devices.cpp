@@ -116,6 +116,8 @@ int64_t free_bytes(const std::vector<Place>& places, size_t i, int64_t share) {
 
 std::string node_name(const MemoryNode& node) { return "cpu:node" + std::to_string(node.number); }
 
+bool is_node_name(const std::string& name) { return lower(name).starts_with("cpu:node"); }
+
 std::vector<std::string> cpu_devices(std::span<const MemoryNode> nodes) {
     if (nodes.size() < 2) return {"cpu"};
     std::vector<std::string> names;

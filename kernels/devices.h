@@ -25,6 +25,7 @@ std::vector<std::string> usual_devices(std::span<const VulkanAdapter> adapters,
 std::vector<std::string> cpu_devices();
 std::vector<std::string> cpu_devices(std::span<const MemoryNode> nodes);
 std::string node_name(const MemoryNode& node);  // "cpu:node0"
+bool is_node_name(const std::string& name);
 
 // How CPU devices work.
 struct CpuOptions {

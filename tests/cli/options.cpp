@@ -160,6 +160,7 @@ known from llama.cpp and not supported; each says why:
 TEST(options, memory_nodes_share_every_layer) {
     using Names = std::vector<std::string>;
     EXPECT_EQ(usual_mode(Names{"cpu:node0", "cpu:node1"}), "tensor");
+    EXPECT_EQ(usual_mode(Names{"CPU:Node0", "cpu:node1"}), "tensor");
     for (const Names& names :
          {Names{"cpu:node0"}, Names{"cpu:0", "cpu:1"}, Names{"cpu:node0", "vulkan0"}})
         EXPECT_EQ(usual_mode(names), "layer");
