@@ -88,7 +88,7 @@ struct Q3_K {
         Scales s{d};
         s.pair =
             bit_xor(add(apart, splat(in_both_halves(0x8000 - 32))), splat(in_both_halves(0x8000)));
-        s.scales[0] = shift_right_signed(shift_left(s.pair, 16), 16);
+        s.scales[0] = lower_half(s.pair);
         s.scales[1] = shift_right_signed(s.pair, 16);
         return s;
     }
@@ -131,7 +131,7 @@ struct Q6_K {
     [[gnu::always_inline]] Scales scales(int g) const {
         Scales s{d};
         s.pair = load_s8_pairs(group(g));
-        s.scales[0] = shift_right_signed(shift_left(s.pair, 16), 16);
+        s.scales[0] = lower_half(s.pair);
         s.scales[1] = shift_right_signed(s.pair, 16);
         return s;
     }

@@ -58,6 +58,11 @@ inline constexpr LevelArray nonlinear = level_array(gguf::nonlinear_levels, 16);
     return shift_right_signed(shift_left(lane, 31 - place), 31);
 }
 
+// The lower half of every lane as a signed number.
+[[gnu::always_inline]] inline I lower_half(I pair) {
+    return shift_right_signed(shift_left(pair, 16), 16);
+}
+
 // Some bits of every byte from place `from` on, at place `to`; the rest of the bytes is 0.
 [[gnu::always_inline]] inline I move_bits(I bytes, int bits, int from, int to) {
     const I moved = from < to   ? shift_left(bytes, to - from)

@@ -176,8 +176,8 @@ struct IQ6_K {
     }
     [[gnu::always_inline]] Scales scales(int g) const {
         const I pair = load_s8_pairs(p + (4 + 2 * g) * lanes);
-        const I first = shift_right_signed(shift_left(pair, 16), 16);
-        return {{mul(d, to_float(first)), mul(d, to_float(shift_right_signed(pair, 16)))}};
+        return {
+            {mul(d, to_float(lower_half(pair))), mul(d, to_float(shift_right_signed(pair, 16)))}};
     }
 };
 
