@@ -24,12 +24,13 @@ const Case cases[] = {
     {DType::Q6_0, {0}},    {DType::Q8_0, {0}},      {DType::IQ4_NL, {0}}, {DType::MXFP4, {}},
     {DType::NVFP4, {}},    {DType::Q2_K, {80, 82}}, {DType::Q3_K, {108}}, {DType::Q4_K, {0, 2}},
     {DType::Q5_K, {0, 2}}, {DType::Q6_K, {208}},    {DType::IQ4_XS, {0}}, {DType::IQ1_S, {0}},
-    {DType::IQ2_XXS, {0}}, {DType::IQ2_XS, {0}},    {DType::IQ2_S, {0}},  {DType::IQ3_XXS, {0}},
-    {DType::IQ3_S, {0}},   {DType::TQ1_0, {52}},    {DType::TQ2_0, {64}}, {DType::Q1_0, {0}},
-    {DType::Q2_0, {0}},    {DType::IQ2_K, {0}},     {DType::IQ3_K, {0}},  {DType::IQ4_K, {0}},
-    {DType::IQ5_K, {0}},   {DType::IQ6_K, {0}},     {DType::IQ2_KS, {}},  {DType::IQ3_KS, {}},
-    {DType::IQ4_KS, {}},   {DType::IQ5_KS, {}},     {DType::IQ4_KSS, {}}, {DType::IQ2_KL, {}},
-    {DType::IQ1_KT, {}},   {DType::IQ2_KT, {}},     {DType::IQ3_KT, {}},  {DType::IQ4_KT, {}},
+    {DType::IQ1_M, {}},    {DType::IQ2_XXS, {0}},   {DType::IQ2_XS, {0}}, {DType::IQ2_S, {0}},
+    {DType::IQ3_XXS, {0}}, {DType::IQ3_S, {0}},     {DType::TQ1_0, {52}}, {DType::TQ2_0, {64}},
+    {DType::Q1_0, {0}},    {DType::Q2_0, {0}},      {DType::IQ2_K, {0}},  {DType::IQ3_K, {0}},
+    {DType::IQ4_K, {0}},   {DType::IQ5_K, {0}},     {DType::IQ6_K, {0}},  {DType::IQ2_KS, {}},
+    {DType::IQ3_KS, {}},   {DType::IQ4_KS, {}},     {DType::IQ5_KS, {}},  {DType::IQ4_KSS, {}},
+    {DType::IQ2_KL, {}},   {DType::IQ1_KT, {}},     {DType::IQ2_KT, {}},  {DType::IQ3_KT, {}},
+    {DType::IQ4_KT, {}},
 };
 
 constexpr int64_t columns = 512, rows = 16;
@@ -53,6 +54,11 @@ std::vector<std::vector<std::byte>> extreme_rows(const Case& of) {
             for (size_t at : of.halves) std::memcpy(&bytes[block + at], &one, 2);
             if (of.dtype == DType::MXFP4) bytes[block] = std::byte(127);
             if (of.dtype == DType::NVFP4) std::memset(&bytes[block], 0x38, 4);
+            // Four bits of it above each three scales of 16.
+            for (size_t i = 0; of.dtype == DType::IQ1_M && i < 4; ++i) {
+                std::byte& high = bytes[block + 49 + 2 * i];
+                high = (high & std::byte(0x0f)) | std::byte(one >> (4 * i) << 4);
+            }
         }
         all.push_back(bytes);
     }
