@@ -23,10 +23,6 @@ std::string rate(const Account& account) {
     return ", " + number(double(account.tokens) / account.seconds, "%.2f t/s");
 }
 
-std::string tokens(int64_t count) {
-    return std::to_string(count) + (count == 1 ? " token" : " tokens");
-}
-
 // Bytes of weights that all devices read for one token.
 double weight_bytes_per_token(const Blueprint& blueprint) {
     double bytes = 0;
@@ -59,6 +55,10 @@ Entry::~Entry() {
     account_.exchanging += double(executor_.exchange_time() - exchange_time_) * 1e-9;
 }
 
+std::string counted_tokens(int64_t count) {
+    return std::to_string(count) + (count == 1 ? " token" : " tokens");
+}
+
 uint32_t hash_of(std::span<const float> logits) {
     uint32_t hash = 2166136261u;
     for (std::byte byte : std::as_bytes(logits)) hash = (hash ^ uint32_t(byte)) * 16777619u;
@@ -67,8 +67,8 @@ uint32_t hash_of(std::span<const float> logits) {
 
 std::string report(const Accounts& accounts, const Blueprint* blueprint) {
     const Account& generation = accounts.generation;
-    std::string text = "prompt: " + tokens(accounts.prompt.tokens) + rate(accounts.prompt) +
-                       "; generated: " + tokens(accounts.generated) + rate(generation);
+    std::string text = "prompt: " + counted_tokens(accounts.prompt.tokens) + rate(accounts.prompt) +
+                       "; generated: " + counted_tokens(accounts.generated) + rate(generation);
     if (generation.tokens > 0 && blueprint) {
         double per_token = generation.seconds / double(generation.tokens);
         text +=

@@ -40,6 +40,8 @@ class Entry {
     const uint64_t exchange_time_;
 };
 
+std::string counted_tokens(int64_t count);  // "1 token"
+
 // FNV-1a, 32 bits, over the bytes: tells whether a change of speed changed the numbers.
 uint32_t hash_of(std::span<const float> logits);
 

@@ -83,8 +83,7 @@ void act(Run& run, const Arguments& arguments) {
         arguments.has("ctx-size") ? context_size(arguments, file, notes) : given + steps;
     // Said before any is evaluated, as what is written stays. The last token is only named.
     if (steps > 1 && given <= context && given + steps - 1 > context)
-        throw Error("the context of " + std::to_string(context) +
-                    (context == 1 ? " token" : " tokens") + " has no room for " +
+        throw Error("the context of " + counted_tokens(context) + " has no room for " +
                     std::to_string(given) + " and " + std::to_string(steps) +
                     " that --greedy generates; a longer one (-c) would");
     run.driver = std::make_unique<Driver>(file, engine_options(arguments, context), run.interrupts);
