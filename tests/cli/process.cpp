@@ -55,6 +55,7 @@ Process::Process(std::vector<std::string> words, std::string input) {
         dup2(in, STDIN_FILENO);
         dup2(out.to, STDOUT_FILENO);
         dup2(error.to, STDERR_FILENO);
+        signal(SIGHUP, SIG_DFL);  // which a test run under nohup ignores
         execv(pointers[0], pointers.data());
         _exit(127);
     }
