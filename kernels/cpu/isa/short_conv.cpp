@@ -24,7 +24,7 @@ inline void turn(const float* columns, int64_t channels, int64_t count, float* r
 }
 
 template <int Taps>  // 0: as many as it says
-void convolve(const Convolution& v) {
+void convolve_many(const Convolution& v) {
     const int64_t taps = Taps > 0 ? Taps : v.taps, history = taps - 1;
     float kernel[convolution_taps * width], past[convolution_taps * width];
     turn(v.kernel, v.channels, taps, kernel);
@@ -57,13 +57,35 @@ void convolve(const Convolution& v) {
     }
 }
 
+// Of one token there is more to turn than to multiply: its channels are taken as they lie.
+template <int Taps>
+void convolve_one(const Convolution& v) {
+    const int64_t taps = Taps > 0 ? Taps : v.taps, history = taps - 1;
+    for (int64_t c = 0; c < v.channels; ++c) {
+        const float* kernel = v.kernel + c * taps;
+        float* past = v.state + c * history;
+        float sum = kernel[0] * past[0];
+        for (int64_t tap = 1; tap < history; ++tap) sum += kernel[tap] * past[tap];
+        sum += kernel[history] * v.x[c];
+        for (int64_t tap = 1; tap < history; ++tap) past[tap - 1] = past[tap];
+        past[history - 1] = v.x[c];
+        v.y[c] = sum;
+    }
+    int64_t c = 0;
+    for (; c + lanes <= v.channels; c += lanes) {
+        const F sums = load_f32(v.y + c);
+        store(v.y + c, gated(sums, sums));
+    }
+    for (; c < v.channels; ++c) v.y[c] = gated(v.y[c], v.y[c]);
+}
+
+template <int Taps>
+void convolve(const Convolution& v) {
+    v.tokens == 1 ? convolve_one<Taps>(v) : convolve_many<Taps>(v);
+}
+
 }  // namespace
 
-void short_conv(const Convolution& v) {
-    if (v.taps == 4)
-        convolve<4>(v);
-    else
-        convolve<0>(v);
-}
+void short_conv(const Convolution& v) { v.taps == 4 ? convolve<4>(v) : convolve<0>(v); }
 
 }  // namespace tandem::kernels::cpu::TANDEM_ISA
