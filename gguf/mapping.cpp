@@ -17,8 +17,9 @@ namespace {
 // An open file, closed at the end of the scope; a mapping outlives it.
 class Descriptor {
   public:
+    // Without a wait for whoever writes to a named pipe, which is refused.
     explicit Descriptor(const std::filesystem::path& path)
-        : number_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {}
+        : number_(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {}
     ~Descriptor() {
         if (number_ >= 0) ::close(number_);
     }
