@@ -81,6 +81,8 @@ Metadata read_metadata(Reader& reader, uint64_t count) {
 
 bool is_quantized(const TensorInfo& tensor) { return traits(tensor.dtype).block > 1; }
 
+}  // namespace
+
 void check_quantization_version(const Metadata& metadata, std::span<const TensorInfo> tensors,
                                 const std::string& path) {
     const auto version = metadata.integer("general.quantization_version");
@@ -93,8 +95,6 @@ void check_quantization_version(const Metadata& metadata, std::span<const Tensor
                         "; the file is newer than this program");
     }
 }
-
-}  // namespace
 
 uint64_t read_alignment(const Metadata& metadata, const std::string& path) {
     const MetadataValue* value = metadata.find("general.alignment");
@@ -122,7 +122,6 @@ Directory read_directory(std::span<const std::byte> bytes, const std::string& pa
     directory.split = read_split_keys(directory.metadata, path);
     const uint64_t alignment = read_alignment(directory.metadata, path);
     directory.tensors = read_tensors(reader, tensor_count, alignment);
-    check_quantization_version(directory.metadata, directory.tensors, path);
     directory.data_start = (reader.offset() + alignment - 1) / alignment * alignment;
     check_layout(directory.tensors, directory.data_start, bytes.size(), path, content);
     return directory;

@@ -28,6 +28,11 @@ Directory read_directory(std::span<const std::byte> bytes, const std::string& pa
 // The alignment of tensors that `metadata` asks for: a power of two. E_ALIGNMENT where it is none.
 uint64_t read_alignment(const Metadata& metadata, const std::string& path);
 
+// Quantized tensors may not be of a version that is not known yet. Only the first part of a split
+// model says which it is.
+void check_quantization_version(const Metadata& metadata, std::span<const TensorInfo> tensors,
+                                const std::string& path);
+
 // The tensor records, each one valid by itself.
 std::vector<TensorInfo> read_tensors(Reader& reader, uint64_t count, uint64_t alignment);
 

@@ -66,20 +66,12 @@ File File::open(const std::filesystem::path& path, Content content) {
     file.version_ = first.version;
     file.metadata_ = std::move(first.metadata);
     const SplitKeys keys = first.split;
-    if (keys.count == 1) return file;
-
-    const SplitName name = split_name(path, keys);
-    if (keys.part != 0) return open(part_path(name, 0), content);
-    for (int part = 1; part < name.count; part++) {
-        const std::filesystem::path next = part_path(name, part);
-        const Directory later = file.add_part(Part(next), content);
-        check_keys(next.string(), later.split, part, name.count);
+    if (keys.count > 1) {
+        const SplitName name = split_name(path, keys);
+        if (keys.part != 0) return open(part_path(name, 0), content);
+        file.add_later_parts(name, keys, content);
     }
-    if (keys.tensors && *keys.tensors != int64_t(file.tensors_.size())) {
-        throw fault(file.path_, "E_SPLIT",
-                    "the parts hold " + std::to_string(file.tensors_.size()) +
-                        " tensors, the model has " + std::to_string(*keys.tensors));
-    }
+    check_quantization_version(file.metadata_, file.tensors_, file.path_);
     return file;
 }
 
@@ -89,7 +81,21 @@ File File::parse(std::span<const std::byte> bytes, std::string name, Content con
     Directory directory = file.add_part(Part(std::move(name), bytes), content);
     file.version_ = directory.version;
     file.metadata_ = std::move(directory.metadata);
+    check_quantization_version(file.metadata_, file.tensors_, file.path_);
     return file;
+}
+
+void File::add_later_parts(const SplitName& name, const SplitKeys& keys, Content content) {
+    for (int part = 1; part < name.count; part++) {
+        const std::filesystem::path next = part_path(name, part);
+        const Directory later = add_part(Part(next), content);
+        check_keys(next.string(), later.split, part, name.count);
+    }
+    if (keys.tensors && *keys.tensors != int64_t(tensors_.size())) {
+        throw fault(path_, "E_SPLIT",
+                    "the parts hold " + std::to_string(tensors_.size()) +
+                        " tensors, the model has " + std::to_string(*keys.tensors));
+    }
 }
 
 // Takes the directory's tensors; the rest is the caller's.

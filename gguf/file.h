@@ -35,6 +35,8 @@ struct TensorInfo {
 };
 
 struct Directory;  // of one part, directory.h
+struct SplitName;  // of all parts, split.h
+struct SplitKeys;
 
 enum class Content {
     Full,      // every tensor's bytes must lie inside the file
@@ -67,6 +69,7 @@ class File {
     struct Part;
     File();
     Directory add_part(Part part, Content content);
+    void add_later_parts(const SplitName& name, const SplitKeys& keys, Content content);
     std::string path_;
     uint32_t version_ = 3;
     Metadata metadata_;

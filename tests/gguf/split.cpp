@@ -124,6 +124,30 @@ TEST(Split, number_of_tensors) {
                   ": E_SPLIT: the parts hold 2 tensors, the model has 3");
 }
 
+// Which the first part says, though it may hold none of the tensors.
+TEST(Split, quantization_of_a_later_version) {
+    const Folder folder;
+    Metadata metadata;
+    metadata.set_u32("general.quantization_version", 3);
+    auto write = [&](int part, std::vector<TensorInfo> tensors) {
+        metadata.set("split.no",
+                     {.type = ValueType::U16, .elements = std::vector<uint64_t>{uint64_t(part)}});
+        metadata.set("split.count", {.type = ValueType::U16, .elements = std::vector<uint64_t>{2}});
+        Writer(folder / ("m-0000" + std::to_string(part + 1) + "-of-00002.gguf"), metadata, tensors)
+            .finish(true);
+    };
+    write(0, {});
+    metadata = {};
+    write(1, {{.name = "a", .dtype = DType::Q8_0, .extents = {32, 1, 1, 1}}});
+    const std::string path = (folder / "m-00001-of-00002.gguf").string();
+    EXPECT_EQ(error_of([&] { File::open(path, Content::Directory); }),
+              path +
+                  ": E_METADATA: the quantization version is 3, known are versions up to 2; the "
+                  "file is newer than this program");
+    write(1, {{.name = "a", .extents = {32, 1, 1, 1}}});
+    EXPECT_EQ(error_of([&] { File::open(path, Content::Directory); }), "");
+}
+
 TEST(Split, keys_out_of_range) {
     const Folder folder;
     const std::string path = folder / "m-00003-of-00002.gguf";
