@@ -1,5 +1,6 @@
 #include "model/blocks.h"
 
+#include <array>
 #include <cmath>
 
 #include "gguf/error.h"
@@ -39,7 +40,7 @@ std::string rope_scaling(const Builder& model) {
 // 1 where the file gives none, or 0.
 double rope_scale(const Builder& model) {
     for (std::string_view key : {"rope.scaling.factor", "rope.scale_linear"})
-        if (model.keys.real(key, 0) != 0) return model.keys.positive(key, 1);
+        if (model.keys.finite(key, 0) != 0) return model.keys.positive(key, 1);
     return 1;
 }
 
@@ -58,11 +59,13 @@ int64_t original_context(const Builder& model) {
 }  // namespace
 
 Rope rope_parameters(const Builder& model, bool halves) {
+    return rope_parameters(model, halves, model.keys.positive("rope.freq_base", 10000));
+}
+
+Rope rope_parameters(const Builder& model, bool halves, double base) {
     const Hyperparameters& keys = model.keys;
     int64_t d = model.head_size();
-    Rope rope{.dims = int(keys.extent("rope.dimension_count", d)),
-              .base = keys.positive("rope.freq_base", 10000),
-              .halves = halves};
+    Rope rope{.dims = int(keys.extent("rope.dimension_count", d)), .base = base, .halves = halves};
     require_rotated(model, "rope.dimension_count", rope.dims, d);
     std::string type = rope_scaling(model);
     if (type != "none") rope.scale = rope_scale(model);
@@ -105,14 +108,44 @@ double yarn_magnitude(const Rope& rope, double multiplier) {
     return rope.scale > 1 ? 1 + 0.1 * multiplier * std::log(rope.scale) : 1;
 }
 
+namespace {
+
+// Pairs of the four dimensions of a position; zeros where the file has none.
+std::array<int64_t, 4> position_sections(const Builder& model) {
+    constexpr std::string_view key = "rope.dimension_sections";
+    std::vector<int64_t> sections = model.keys.list(key);
+    if (sections.size() == 1) sections.assign(4, sections[0]);
+    sections.resize(4, 0);
+    for (const int64_t pairs : sections)
+        if (pairs < 0 || pairs > Hyperparameters::largest_extent)
+            throw Error(model.file.path() + ": key " + model.keys.architecture() + "." +
+                        std::string(key) + " has " + std::to_string(pairs) + ", expected 0 to " +
+                        std::to_string(Hyperparameters::largest_extent));
+    return {sections[0], sections[1], sections[2], sections[3]};
+}
+
+}  // namespace
+
 bool has_position_sections(const Builder& model) {
-    auto sections = model.keys.list("rope.dimension_sections");
-    return sections.size() > 1 && sections[0] > 0 && sections[1] > 0;
+    const auto sections = position_sections(model);
+    return sections[0] > 0 && sections[1] > 0;
+}
+
+void require_text_positions(const Builder& model, Sections dealt) {
+    const auto [t, h, w, last] = position_sections(model);
+    const int64_t all = t + h + w + last, by_turns[] = {3 * t, 3 * h, 3 * w};
+    for (int64_t pair = 0; all > 0 && pair < model.rope.dims / 2; ++pair) {
+        const int64_t at = pair % all;
+        if (at < (dealt == Sections::ByTurns ? by_turns[at % 3] : t + h + w)) continue;
+        throw Error(model.file.path() + ": key " + model.keys.architecture() +
+                    ".rope.dimension_sections gives pair " + std::to_string(pair) +
+                    " to a fourth dimension, in which text has no positions");
+    }
 }
 
 Tensor tempered(Layer& layer, Tensor q) {
     const Hyperparameters& keys = layer.model.keys;
-    double beta = keys.real("attention.temperature_scale", 0);
+    double beta = keys.finite("attention.temperature_scale", 0);
     if (beta == 0) return q;
     int64_t length = keys.extent("attention.temperature_length", original_context(layer.model));
     return temper(q, layer.model.positions(), beta, double(length));

@@ -14,6 +14,7 @@ void head(Builder& model, Tensor x, double soft_cap = 0);
 // Rotary parameters from the file's rope.* keys: base, linear scaling or YaRN. `halves` is the
 // pairing that the architecture uses (NeoX), else neighbours.
 Rope rope_parameters(const Builder& model, bool halves);
+Rope rope_parameters(const Builder& model, bool halves, double base);
 // Frequency factors that the file may carry for them: rope_freqs, or the set of LongRoPE's two that
 // suits the context. Empty where it has none.
 Tensor rope_factors(Builder& model, const Rope& rope);
@@ -25,6 +26,10 @@ Rope windowed_rope(const Builder& model, const Rope& full, double base, int64_t 
 double yarn_magnitude(const Rope& rope, double multiplier);
 // True where positions have several dimensions (M-RoPE), which pairs up the halves of a head.
 bool has_position_sections(const Builder& model);
+// How they are dealt to the pairs: to one section after the other, or by turns (IM-RoPE).
+enum class Sections { InOrder, ByTurns };
+// Text has the same position in all of them but the fourth: an Error where a pair follows that.
+void require_text_positions(const Builder& model, Sections dealt);
 // Queries after the rotary embedding, which grow with their position where the file says so.
 Tensor tempered(Layer& layer, Tensor q);
 

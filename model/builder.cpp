@@ -35,6 +35,11 @@ bool begins_with(const Shape& axes, int64_t count) {
     return false;
 }
 
+// The same of the last axes, not all of them.
+bool ends_with(const Shape& axes, int64_t count) {
+    return begins_with({axes.rbegin(), axes.rend() - 1}, count);
+}
+
 // "blk.3.attn_q" of "blk.3.attn_q.weight"
 std::string without_suffix(const std::string& path) {
     std::string_view suffix = ".weight";
@@ -121,8 +126,13 @@ std::vector<Tensor> Builder::weights(const std::string& path, const Layout& rows
     int64_t stored_rows = tensor->elements() / row_length;
     int dims = tensor->dims;  // some files keep extents of 1 behind the last
     while (dims > 1 && tensor->extents[size_t(dims - 1)] == 1) --dims;
+    std::vector<graph::Part> parts = separate(rows);
     bool stacked = dims <= 2 || rows.outer.empty() ||
                    begins_with(rows.outer, tensor->extents[size_t(dims - 1)]);
+    if (columns.empty() && dims >= 2)
+        stacked = stacked && std::ranges::all_of(parts, [&](const graph::Part& part) {
+                      return part.axes.size() < 2 || ends_with(part.axes, tensor->extents[0]);
+                  });
     if (row_length != elements(columns) || stored_rows != graph::rows(rows) || !stacked) {
         std::string expected = columns.empty() ? "" : "rows of " + in_words(columns) + ", ";
         throw Error(file.path() + ": tensor " + path + " is " + in_words(*tensor) + ", expected " +
@@ -133,7 +143,6 @@ std::vector<Tensor> Builder::weights(const std::string& path, const Layout& rows
         throw Error(file.path() + ": tensor " + path + " is a vector of type " +
                     std::string(gguf::name(tensor->dtype)) + ", expected F32, F16 or BF16");
     std::vector<Tensor> found;
-    std::vector<graph::Part> parts = separate(rows);
     for (size_t i = 0; i < parts.size(); ++i) {
         std::string name = without_suffix(path);
         if (parts.size() > 1) name += "." + std::to_string(i);
@@ -152,6 +161,10 @@ Tensor Builder::vector(const std::string& path, const Shape& axes) {
     return weights(path, Layout(axes), {})[0];
 }
 
+void Builder::require(std::string_view path) const {
+    if (!has(path)) throw Error(file.path() + ": tensor " + std::string(path) + " is missing");
+}
+
 std::string Layer::path(std::string_view name) const {
     return "blk." + std::to_string(index) + "." + std::string(name);
 }
@@ -162,9 +175,7 @@ Axis Layer::axis(std::string_view role, int64_t extent) {
 
 bool Layer::has(std::string_view name) const { return model.has(path(name)); }
 
-void Layer::require(std::string_view name) const {
-    if (!has(name)) throw Error(model.file.path() + ": tensor " + path(name) + " is missing");
-}
+void Layer::require(std::string_view name) const { model.require(path(name)); }
 
 Tensor Layer::weight(std::string_view name, const Shape& rows, const Shape& columns) {
     return model.weight(path(name) + ".weight", rows, columns);

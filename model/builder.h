@@ -88,6 +88,7 @@ class Builder {
     // A vector over axes: a norm, a bias. `weights` of it are ranges of its elements.
     Tensor vector(const std::string& path, const Shape& axes);
     bool has(std::string_view path) const { return file.find(path) != nullptr; }
+    void require(std::string_view path) const;
 
     // Tensors whose names begin so have no part in the answer.
     void leave_out(std::string beginning) { left_out_.push_back(std::move(beginning)); }

@@ -9,6 +9,9 @@ namespace tandem::model {
 
 Tensor convolved(Layer& layer, Tensor x, Tensor kernel, std::string_view name) {
     Builder& model = layer.model;
+    if (kernel.shape().back()->extent < 2)
+        throw Error(model.file.path() + ": key " + model.keys.architecture() +
+                    ".ssm.conv_kernel is 1, expected at least 2");
     Shape channels(x.shape().begin() + 1, x.shape().end());
     Axis history = model.graph.axis("history", kernel.shape().back()->extent - 1);
     Tensor state = model.graph.state(layer.path(name), gguf::DType::F32,
@@ -34,7 +37,8 @@ bool is_recurrent(const Layer& layer) {
 
 struct DeltaAxes {
     Axis k_heads, v_per_k, d, dv, taps;
-    Shape heads;  // of values, in the file's order
+    HeadOrder order;
+    Shape heads;  // of values, in that order
 
     Shape values() const { return heads + Shape{dv}; }
 };
@@ -51,14 +55,12 @@ DeltaAxes delta_axes(Layer& layer, HeadOrder order) {
         throw Error(model.file.path() + ": key " + keys.architecture() + ".ssm.inner_size is " +
                     std::to_string(keys.integer("ssm.inner_size")) + ", expected " +
                     std::to_string(v_heads * size) + " (value heads x their size)");
-    if (taps < 2)
-        throw Error(model.file.path() + ": key " + keys.architecture() +
-                    ".ssm.conv_kernel is 1, expected at least 2");
     DeltaAxes axes{.k_heads = layer.axis("k_heads", k_heads),
                    .v_per_k = layer.axis("v_per_k", v_heads / k_heads),
                    .d = layer.axis("d", size),
                    .dv = layer.axis("dv", size),
-                   .taps = layer.axis("taps", taps)};
+                   .taps = layer.axis("taps", taps),
+                   .order = order};
     axes.heads = order == HeadOrder::Grouped ? Shape{axes.k_heads, axes.v_per_k}
                                              : Shape{axes.v_per_k, axes.k_heads};
     return axes;
@@ -70,7 +72,8 @@ struct Inputs {
 
 Inputs inputs(Layer& layer, Tensor h, const DeltaAxes& axes) {
     Shape embd{layer.model.embd}, key{axes.k_heads, axes.d};
-    if (layer.has("ssm_in.weight")) {  // all of a key head together: an older converter
+    // All of a key head together: an older converter.
+    if (axes.order == HeadOrder::Grouped && layer.has("ssm_in.weight")) {
         Layout rows({axes.k_heads},
                     {Layout({axes.d}), Layout({axes.d}), Layout({axes.v_per_k, axes.dv}),
                      Layout({axes.v_per_k, axes.dv})});
@@ -85,7 +88,7 @@ Inputs inputs(Layer& layer, Tensor h, const DeltaAxes& axes) {
 // Logits of beta and of the decay.
 std::pair<Tensor, Tensor> gates(Layer& layer, Tensor h, const DeltaAxes& axes) {
     Shape embd{layer.model.embd};
-    if (!layer.has("ssm_ba.weight"))
+    if (axes.order == HeadOrder::Tiled || !layer.has("ssm_ba.weight"))
         return {projection(layer, h, "ssm_beta", axes.heads, embd),
                 projection(layer, h, "ssm_alpha", axes.heads, embd)};
     Layout rows({axes.k_heads}, {Layout({axes.v_per_k}), Layout({axes.v_per_k})});
@@ -135,6 +138,7 @@ Tensor gated_attention(Layer& layer, Tensor h) {
 void build_hybrid(Builder& model, HeadOrder order, Tensor (*feed_forward)(Layer& layer, Tensor h)) {
     model.leave_out_drafts();
     model.rope = rope_parameters(model, true);
+    require_text_positions(model, Sections::ByTurns);
     Shape embd{model.embd};
     Tensor x = embedding(model);
     for (int i = 0; i < model.layers(); ++i) {

@@ -40,12 +40,16 @@ double Hyperparameters::real(std::string_view key) const {
     return *value;
 }
 
-double Hyperparameters::real(std::string_view key, double fallback) const {
-    return file_.metadata().real(full(key)).value_or(fallback);
+double Hyperparameters::finite(std::string_view key, double fallback) const {
+    const double value = file_.metadata().real(full(key)).value_or(fallback);
+    if (!std::isfinite(value))
+        throw Error(file_.path() + ": key " + full(key) + " is " + std::to_string(value) +
+                    ", expected a finite number");
+    return value;
 }
 
 double Hyperparameters::positive(std::string_view key, double fallback) const {
-    double value = real(key, fallback);
+    const double value = file_.metadata().real(full(key)).value_or(fallback);
     if (!(value > 0) || !std::isfinite(value))
         throw Error(file_.path() + ": key " + full(key) + " is " + std::to_string(value) +
                     ", expected a number above 0");

@@ -20,8 +20,8 @@ class Hyperparameters {
     int64_t integer(std::string_view key) const;
     int64_t integer(std::string_view key, int64_t fallback) const;
     double real(std::string_view key) const;
-    double real(std::string_view key, double fallback) const;
-    // A real number above 0; Error otherwise.
+    // A number, neither infinite nor NaN; one above 0. Error otherwise.
+    double finite(std::string_view key, double fallback) const;
     double positive(std::string_view key, double fallback) const;
     bool boolean(std::string_view key, bool fallback) const;
     std::string text(std::string_view key, std::string_view fallback) const;

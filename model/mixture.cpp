@@ -48,7 +48,7 @@ Mixture mixture_of_keys(const Builder& model, Mixture::Scores fallback) {
                     std::to_string(gating) +
                     ", known are 1 (softmax), 2 (sigmoid), 3 (softmax of the chosen)");
     if (gating > 0) how.scores = Mixture::Scores(gating - 1);
-    double scale = keys.real("expert_weights_scale", 0);
+    double scale = keys.finite("expert_weights_scale", 0);
     if (scale != 0) how.scale = scale;
     int64_t groups = keys.integer("expert_group_count", 0);
     if (groups > 1) how.groups = {groups, keys.integer("expert_group_used_count", groups)};
@@ -66,13 +66,30 @@ int64_t expert_width(const Layer& layer) {
     const Hyperparameters& keys = layer.model.keys;
     int64_t width = keys.of_layer("expert_feed_forward_length", layer.index, 0);
     if (width > 0) return keys.extent_of_layer("expert_feed_forward_length", layer.index);
-    return keys.extent_of_layer("feed_forward_length", layer.index) / counts(layer.model).chosen;
+    const int64_t all = layer.ffn_width(), chosen = counts(layer.model).chosen;
+    if (all < chosen)
+        throw Error(layer.model.file.path() + ": key " + keys.architecture() +
+                    ".feed_forward_length is " + std::to_string(all) +
+                    ", which leaves nothing for each of " + std::to_string(chosen) + " experts");
+    return all / chosen;
 }
 
 int64_t shared_expert_width(const Layer& layer) {
     const Hyperparameters& keys = layer.model.keys;
     int64_t width = keys.of_layer("expert_shared_feed_forward_length", layer.index, 0);
     return width > 0 ? width : layer.ffn_width();
+}
+
+int64_t width_of_shared(const Layer& layer, std::optional<int64_t> fallback) {
+    constexpr std::string_view key = "expert_shared_count";
+    const Hyperparameters& keys = layer.model.keys;
+    const int64_t count = fallback ? keys.integer(key, *fallback) : keys.integer(key);
+    const int64_t width = expert_width(layer), most = Hyperparameters::largest_extent / width;
+    if (count < 0 || count > most)
+        throw Error(layer.model.file.path() + ": key " + keys.architecture() +
+                    ".expert_shared_count is " + std::to_string(count) + ", expected 0 to " +
+                    std::to_string(most));
+    return count * width;
 }
 
 Tensor mixture(Layer& layer, Tensor h, int64_t width, const Mixture& how) {

@@ -27,6 +27,9 @@ Mixture mixture_of_keys(const Builder& model, Mixture::Scores fallback);
 int64_t expert_width(const Layer& layer);
 // Of the expert that every token has: expert_shared_feed_forward_length.
 int64_t shared_expert_width(const Layer& layer);
+// Where it stands for several as wide as the others: expert_shared_count of them, or `fallback`
+// without the key; 0 where there are none.
+int64_t width_of_shared(const Layer& layer, std::optional<int64_t> fallback = {});
 
 // The weighted sum of what the chosen experts make of h. Matrices ffn_{gate,up,down}_exps (gate and
 // up in one ffn_gate_up_exps, perhaps), with a `.bias` and a `.scale` for each expert where the

@@ -40,7 +40,7 @@ void build(Builder& model) {
         h = dense_ffn(layer, norm(layer, x, "ffn_norm", embd), layer.ffn_width(), "gelu");
         x = add(x, norm(layer, h, "post_ffw_norm", embd));
     }
-    head(model, x, model.keys.real("final_logit_softcapping", 0));
+    head(model, x, model.keys.finite("final_logit_softcapping", 0));
 }
 
 }  // namespace

@@ -16,8 +16,8 @@ struct Attending {
     int64_t head_size = 0;
     Rope rope;
     Tensor factors;
-    // Of the last block with keys of its own, which those without read.
-    AttentionAxes axes;
+    // Of the last block with keys of its own, which those without read; null before the first.
+    AttentionAxes axes{};
     Cache cache;
 };
 
@@ -37,11 +37,12 @@ struct Gemma {
 
 Gemma::Gemma(Builder& model) : model(model) {
     const Hyperparameters& keys = model.keys;
-    with_keys = model.layers() - int(keys.integer("attention.shared_kv_layers", 0));
-    if (with_keys < 2 && with_keys != model.layers())
+    const int64_t without_keys = keys.integer("attention.shared_kv_layers", 0);
+    if (without_keys < 0 || without_keys >= model.layers())
         throw Error(model.file.path() + ": key gemma4.attention.shared_kv_layers is " +
-                    std::to_string(model.layers() - with_keys) + " of " +
-                    std::to_string(model.layers()) + " blocks");
+                    std::to_string(without_keys) + " of " + std::to_string(model.layers()) +
+                    " blocks");
+    with_keys = model.layers() - int(without_keys);
     full.head_size = model.head_size();
     windowed.head_size = keys.extent("attention.key_length_swa", full.head_size);
     full.rope = rope_parameters(model, true);
@@ -75,6 +76,11 @@ Tensor Gemma::attention(Layer& layer, Tensor h) {
         kind.axes = layer.attention_axes(kind.head_size);
         kind.cache = layer.cache(kind.axes, window);
     }
+    if (!kind.axes.d)
+        throw Error(model.file.path() + ": block " + std::to_string(layer.index) +
+                    " shares the keys of an earlier block, and none of those " +
+                    (window > 0 ? "with" : "without") + " a window has any");
+    if (window == 0 && !kind.factors) model.require("rope_freqs.weight");
     auto [kv_heads, q_per_kv, d, dv] = kind.axes;
     Shape heads{kv_heads, q_per_kv, d}, rows{kv_heads, d}, embd{model.embd};
     Tensor q = projection(layer, h, "attn_q", heads, embd), k, v;
@@ -131,7 +137,7 @@ void build(Builder& model) {
     Tensor x = scale(embedding(model), std::sqrt(double(model.embd->extent)));
     gemma.embed_per_layer(x);
     for (int i = 0; i < model.layers(); ++i) x = gemma.block(i, x);
-    head(model, x, model.keys.real("final_logit_softcapping", 30));
+    head(model, x, model.keys.finite("final_logit_softcapping", 30));
 }
 
 }  // namespace

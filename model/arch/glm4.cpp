@@ -16,6 +16,7 @@ Tensor feed_forward(Layer& layer, Tensor h) {
 void build(Builder& model) {
     model.leave_out_drafts();
     model.rope = rope_parameters(model, has_position_sections(model));
+    require_text_positions(model, Sections::InOrder);
     Shape embd{model.embd};
     Tensor x = embedding(model);
     for (int i = 0; i < model.layers(); ++i) {

@@ -10,15 +10,16 @@ Tensor feed_forward(Layer& layer, Tensor h) {
     const Hyperparameters& keys = layer.model.keys;
     if (layer.index < keys.integer("leading_dense_block_count", 0))
         return dense_ffn(layer, h, layer.ffn_width(), "silu");
-    int64_t width = expert_width(layer), shared = keys.integer("expert_shared_count");
+    const int64_t width = expert_width(layer), shared = width_of_shared(layer);
     layer.require("exp_probs_b.bias");
     Tensor y = mixture(layer, h, width, mixture_of_keys(layer.model, Mixture::Scores::Sigmoid));
-    return shared > 0 ? add(y, shared_expert(layer, h, width * shared)) : y;
+    return shared > 0 ? add(y, shared_expert(layer, h, shared)) : y;
 }
 
 void build(Builder& model) {
     model.leave_out_drafts();
     model.rope = rope_parameters(model, true);
+    require_text_positions(model, Sections::InOrder);
     Shape embd{model.embd};
     Tensor x = embedding(model);
     for (int i = 0; i < model.layers(); ++i) {

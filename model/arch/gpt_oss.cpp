@@ -23,8 +23,9 @@ Tensor attention(Layer& layer, Tensor h, const Rope& full, const Rope& windowed)
 }
 
 void build(Builder& model) {
-    Rope full = rope_parameters(model, true), windowed = full;
-    windowed.base = model.keys.positive("rope.freq_base_swa", full.base);
+    const Rope full = rope_parameters(model, true);
+    const double windowed_base = model.keys.positive("rope.freq_base_swa", full.base);
+    const Rope windowed = rope_parameters(model, true, windowed_base);
     Shape embd{model.embd};
     Mixture experts{.scores = Mixture::Scores::SoftmaxOfChosen,
                     .renormalise = false,
@@ -40,6 +41,7 @@ void build(Builder& model) {
             layer.require(name);
         x = add(x, mixture(layer, h, expert_width(layer), experts));
     }
+    model.require("output.weight");
     head(model, x);
 }
 

@@ -49,11 +49,10 @@ Tensor feed_forward(Layer& layer, Tensor h) {
         return dense_ffn(layer, h, layer.ffn_width(), "silu");
     Mixture how = mixture_of_keys(layer.model, Mixture::Scores::Sigmoid);
     how.renormalise = true;
-    int64_t width = expert_width(layer);
-    int64_t shared = std::max<int64_t>(1, keys.integer("expert_shared_count", 1));
+    const int64_t width = expert_width(layer);
     layer.require("exp_probs_b.bias");
     Tensor y = mixture(layer, h, width, how);
-    return add(y, shared_expert(layer, h, width * shared));
+    return add(y, shared_expert(layer, h, std::max(width, width_of_shared(layer, 1))));
 }
 
 void build(Builder& model) {
@@ -68,6 +67,7 @@ void build(Builder& model) {
         x = add(x, recurrent ? delta_attention(layer, h) : latent_attention(layer, h, latent));
         x = add(x, feed_forward(layer, norm(layer, x, "ffn_norm", embd)));
     }
+    model.require("output.weight");
     head(model, x);
 }
 

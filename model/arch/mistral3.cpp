@@ -20,8 +20,9 @@ Tensor attention(Layer& layer, Tensor h) {
 
 void build(Builder& model) {
     model.rope = rope_parameters(model, false);
-    double multiplier = model.keys.real("rope.scaling.yarn_log_multiplier", 0);
-    if (multiplier > 0) model.rope.magnitude /= yarn_magnitude(model.rope, multiplier);
+    double multiplier = model.keys.finite("rope.scaling.yarn_log_multiplier", 0);
+    if (model.rope.extrapolation > 0 && multiplier > 0)
+        model.rope.magnitude /= yarn_magnitude(model.rope, multiplier);
     model.rope_factors = rope_factors(model, model.rope);
     Tensor x = embedding(model);
     for (int i = 0; i < model.layers(); ++i) {

@@ -7,6 +7,7 @@ namespace tandem::model::arch {
 namespace {
 
 Tensor feed_forward(Layer& layer, Tensor h) {
+    layer.require("ffn_gate_inp_shexp.weight");
     Tensor y = mixture(layer, h, expert_width(layer));
     return add(y, shared_expert(layer, h, shared_expert_width(layer)));
 }

@@ -2,8 +2,11 @@
 // texts do not fill.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "data.h"
 #include "gguf/folder.h"
+#include "gguf/writer.h"
 #include "models/golden.h"
 #include "models/rewrite.h"
 #include "random.h"
@@ -43,6 +46,24 @@ TEST(Families, mistral3_is_llama_by_another_name) {
     metadata.set_u32("mistral3.rope.scaling.original_context_length", 16);
     gguf::File tempered = gguf::File::open(write(folder / "t.gguf", metadata, read_all(file)));
     EXPECT_GT(nmse(evaluate(tempered, options, golden.tokens, 0).logits, golden.logits), 1e-3);
+}
+
+// The multiplier is one of YaRN's numbers.
+TEST(Families, other_scalings_have_no_multiplier) {
+    Golden golden = read_golden(test::data("fixtures"), "llama-yarn-bf16");
+    gguf::File file = fixture("llama-yarn-bf16");
+    gguf::Metadata metadata = renamed(file.metadata(), "llama", "mistral3");
+    metadata.set_string("mistral3.rope.scaling.type", "linear");
+    Folder folder;
+    cli::EngineOptions options;
+    options.devices = {"reference"};
+    auto logits = [&](const std::string& name) {
+        gguf::File other = gguf::File::open(write(folder / name, metadata, read_all(file)));
+        return evaluate(other, options, golden.tokens, 0).logits;
+    };
+    const auto without = logits("without.gguf");
+    metadata.set_f32("mistral3.rope.scaling.yarn_log_multiplier", 1);
+    EXPECT_EQ(logits("with.gguf"), without);
 }
 
 std::vector<float> numbers(const Stored& tensor) {
@@ -128,6 +149,61 @@ TEST(Families, blocks_with_a_window_may_have_a_rotary_base) {
     };
     EXPECT_LE(error_with("same.gguf", base), 1e-9);
     EXPECT_GT(error_with("other.gguf", base / 100), 1e-3);
+}
+
+// Where YaRN begins and ends follows from the base, too: blocks that all have a window are as ones
+// of a model with that base.
+TEST(Families, a_base_of_their_own_has_its_own_yarn) {
+    Golden golden = read_golden(test::data("fixtures"), "gpt-oss-mxfp4");
+    gguf::File file = fixture("gpt-oss-mxfp4");
+    gguf::Metadata metadata = file.metadata();
+    metadata.set_u32("gpt-oss.attention.sliding_window_pattern", 0);
+    metadata.set_u32("gpt-oss.attention.sliding_window", 64);
+    metadata.set_string("gpt-oss.rope.scaling.type", "yarn");
+    metadata.set_u32("gpt-oss.rope.scaling.original_context_length", 512);
+    Folder folder;
+    cli::EngineOptions options;
+    options.devices = {"reference"};
+    auto logits = [&](const std::string& name, float base) {
+        metadata.set_f32("gpt-oss.rope.freq_base", base);
+        gguf::File other = gguf::File::open(write(folder / name, metadata, read_all(file)));
+        return evaluate(other, options, golden.tokens, 0).logits;
+    };
+    const auto all = logits("all.gguf", 1e4f);
+    EXPECT_NE(logits("other.gguf", 1e6f), all);
+    metadata.set_f32("gpt-oss.rope.freq_base_swa", 1e4f);
+    EXPECT_EQ(logits("windowed.gguf", 1e6f), all);
+}
+
+// Files made before there was a key for it leave out how GLM-4.7-Flash scores experts.
+TEST(Families, glm_flash_scores_by_sigmoids_without_a_key) {
+    gguf::File file = fixture("deepseek2-lite");
+    ASSERT_FALSE(file.metadata().integer("deepseek2.expert_gating_func"));
+    auto sigmoids = [&](int64_t vocab, uint32_t blocks) {
+        gguf::Metadata metadata = file.metadata();
+        metadata.set_u32("deepseek2.block_count", blocks);
+        std::vector<gguf::TensorInfo> tensors;
+        for (gguf::TensorInfo tensor : file.tensors()) {
+            if (tensor.name == "token_embd.weight" || tensor.name == "output.weight")
+                tensor.extents[1] = vocab;
+            tensors.push_back(tensor);
+            if (!tensor.name.starts_with("blk.1.")) continue;
+            for (uint32_t block = 2; block < blocks; ++block) {
+                tensor.name.replace(0, tensor.name.find('.', 4), "blk." + std::to_string(block));
+                if (!file.find(tensor.name)) tensors.push_back(tensor);
+            }
+        }
+        Folder folder;
+        const auto path = folder / "flash.gguf";
+        gguf::Writer(path, metadata, tensors).finish(true);
+        auto graph = model::build(gguf::File::open(path, gguf::Content::Directory), {});
+        return std::ranges::count_if(
+            graph->nodes(), [](const graph::Node& node) { return node.op->name == "sigmoid"; });
+    };
+    EXPECT_EQ(sigmoids(154880, 47), 46);
+    EXPECT_EQ(sigmoids(154880, 48), 47);
+    EXPECT_EQ(sigmoids(154880, 46), 0);
+    EXPECT_EQ(sigmoids(102400, 47), 0);
 }
 
 int64_t bounded_state_bytes(const gguf::File& file, int64_t context) {

@@ -103,6 +103,18 @@ TEST_F(Refused, impossible_experts) {
     set("qwen3moe.expert_count", 0);
     set("qwen3moe.expert_feed_forward_length", 64);
     EXPECT_EQ(answer(), "key qwen3moe.expert_count is 0, expected 1 to 2147483647");
+    start_from("qwen3moe");
+    set("qwen3moe.expert_feed_forward_length", 0);
+    set("qwen3moe.feed_forward_length", 1);
+    EXPECT_EQ(answer(),
+              "key qwen3moe.feed_forward_length is 1, which leaves nothing for each of 3 experts");
+    for (std::string name : {"glm4moe", "kimi-linear"}) {
+        start_from(name);
+        const std::string key = name + ".expert_shared_count";
+        metadata.set(key, {.type = gguf::ValueType::U64,
+                           .elements = std::vector<uint64_t>{uint64_t(1) << 62}});
+        EXPECT_EQ(answer(), "key " + key + " is 4611686018427387904, expected 0 to 33554431");
+    }
 }
 
 TEST_F(Refused, numbers_that_are_none) {
@@ -116,7 +128,7 @@ TEST_F(Refused, numbers_that_are_none) {
         {"llama.attention.layer_norm_rms_epsilon", -1, "-1.000000, expected a number from 0"},
         {"llama.rope.freq_base", 0, "0.000000, expected a number above 0"},
         {"llama.rope.freq_base", none, "nan, expected a number above 0"},
-        {"llama.rope.scaling.factor", none, "nan, expected a number above 0"},
+        {"llama.rope.scaling.factor", none, "nan, expected a finite number"},
         {"llama.rope.scaling.factor", -4, "-4.000000, expected a number above 0"},
         {"llama.rope.scaling.attn_factor", 0, "0.000000, expected a number above 0"},
     };
@@ -125,6 +137,61 @@ TEST_F(Refused, numbers_that_are_none) {
         metadata.set_f32(wrong.key, wrong.value);
         EXPECT_EQ(answer(), "key " + std::string(wrong.key) + " is " + wrong.answer);
     }
+}
+
+TEST_F(Refused, numbers_without_end) {
+    constexpr float none = std::numeric_limits<float>::quiet_NaN();
+    constexpr float endless = std::numeric_limits<float>::infinity();
+    struct {
+        const char *fixture, *key;
+        float value;
+        const char* answer;
+    } const cases[] = {
+        {"gemma4-dense", "gemma4.final_logit_softcapping", endless, "inf"},
+        {"deepseek2-lite", "deepseek2.expert_weights_scale", none, "nan"},
+        {"deepseek2-lite", "deepseek2.attention.temperature_scale", none, "nan"},
+        {"deepseek2-lite", "deepseek2.rope.scaling.yarn_log_multiplier", -endless, "-inf"},
+    };
+    for (const auto& wrong : cases) {
+        start_from(wrong.fixture);
+        ASSERT_EQ(answer(), "");
+        metadata.set_f32(wrong.key, wrong.value);
+        EXPECT_EQ(answer(), "key " + std::string(wrong.key) + " is " + wrong.answer +
+                                ", expected a finite number");
+    }
+}
+
+// Text has one position, which stands for the first three of four.
+TEST_F(Refused, pairs_of_a_fourth_dimension) {
+    auto sections = [&](const std::string& key, std::vector<int64_t> pairs) {
+        const bool array = pairs.size() > 1;
+        metadata.set(key,
+                     {.type = gguf::ValueType::I32, .array = array, .elements = std::move(pairs)});
+        return answer();
+    };
+    struct {
+        const char *fixture, *key;
+        std::vector<int64_t> pairs;
+        int first;
+    } const cases[] = {
+        {"qwen35-lin128", "qwen35.rope.dimension_sections", {3, 3, 0, 2}, 2},
+        {"qwen35-lin128", "qwen35.rope.dimension_sections", {2, 2, 2, 2}, 6},
+        {"qwen35-lin128", "qwen35.rope.dimension_sections", {2}, 6},
+        {"glm4", "glm4.rope.dimension_sections", {2, 2, 2, 1}, 6},
+        {"glm4", "glm4.rope.dimension_sections", {1}, 3},
+    };
+    for (const auto& wrong : cases) {
+        start_from(wrong.fixture);
+        EXPECT_EQ(sections(wrong.key, wrong.pairs),
+                  "key " + std::string(wrong.key) + " gives pair " + std::to_string(wrong.first) +
+                      " to a fourth dimension, in which text has no positions");
+    }
+    start_from("qwen35-lin128");
+    EXPECT_EQ(sections("qwen35.rope.dimension_sections", {11, 11, 10, 0}), "");
+    EXPECT_EQ(sections("qwen35.rope.dimension_sections", {-1, 0, 0, 0}),
+              "key qwen35.rope.dimension_sections has -1, expected 0 to 2147483647");
+    start_from("glm4");
+    EXPECT_EQ(sections("glm4.rope.dimension_sections", {8, 12, 12, 0}), "");
 }
 
 TEST_F(Refused, ways_to_scale_positions) {
@@ -211,13 +278,71 @@ TEST_F(Refused, missing_tensors) {
         {"glm4moe", "blk.1.exp_probs_b.bias"},
         {"kimi-linear", "blk.1.exp_probs_b.bias"},
         {"gpt-oss-mxfp4", "blk.0.attn_output.bias"},
-        {"gpt-oss-mxfp4", "blk.3.ffn_down_exps.bias"}};
+        {"gpt-oss-mxfp4", "blk.3.ffn_down_exps.bias"},
+        {"gpt-oss-mxfp4", "output.weight"},
+        {"kimi-linear", "output.weight"},
+        {"qwen3next", "blk.2.ffn_gate_inp_shexp.weight"},
+        {"gemma4-dense", "rope_freqs.weight"}};
     for (const auto& [fixture, name] : missing) {
         start_from(fixture);
         ASSERT_EQ(answer(), "") << fixture;
         std::erase_if(tensors, [&](const TensorInfo& tensor) { return tensor.name == name; });
         EXPECT_EQ(answer(), "tensor " + std::string(name) + " is missing") << fixture;
     }
+}
+
+// The same elements in another order.
+TEST_F(Refused, transposed_vectors) {
+    start_from("qwen35-lin128");
+    TensorInfo& kernel = tensor("blk.0.ssm_conv1d.weight");
+    std::swap(kernel.extents[0], kernel.extents[1]);
+    const std::string stored =
+        std::to_string(kernel.extents[0]) + " x " + std::to_string(kernel.extents[1]);
+    EXPECT_TRUE(answer().starts_with("tensor blk.0.ssm_conv1d.weight is " + stored + ", expected"))
+        << answer();
+    start_from("gpt-oss-mxfp4");
+    TensorInfo& bias = tensor("blk.1.ffn_up_exps.bias");
+    ASSERT_NE(bias.extents[0], bias.extents[1]);
+    std::swap(bias.extents[0], bias.extents[1]);
+    EXPECT_TRUE(answer().starts_with("tensor blk.1.ffn_up_exps.bias is ")) << answer();
+}
+
+TEST_F(Refused, convolutions_of_one_token) {
+    start_from("kimi-linear");
+    set("kimi-linear.ssm.conv_kernel", 1);
+    for (TensorInfo& known : tensors)
+        if (known.name.find("ssm_conv1d") != std::string::npos) known.extents[0] = 1;
+    EXPECT_EQ(answer(), "key kimi-linear.ssm.conv_kernel is 1, expected at least 2");
+}
+
+// Older files have the heads of values in another order than these.
+TEST_F(Refused, older_tensors_in_newer_architectures) {
+    start_from("qwen35-lin128");
+    tensor("blk.0.ssm_ba.weight");
+    EXPECT_EQ(answer(),
+              "tensor blk.0.ssm_ba.weight is not read by architecture qwen35: the answer would be "
+              "wrong without it");
+}
+
+// Blocks share the keys of the last block of their kind, with a window or without.
+TEST_F(Refused, keys_to_share_that_no_block_has) {
+    start_from("gemma4-dense");
+    const int64_t blocks = *metadata.integer("gemma4.block_count");
+    std::vector<int64_t> windowed(size_t(blocks), 1);
+    windowed.back() = 0;
+    metadata.set("gemma4.attention.sliding_window_pattern",
+                 {.type = gguf::ValueType::I32, .array = true, .elements = windowed});
+    for (TensorInfo& known : tensors)  // which all have the shapes of a windowed block
+        if (known.name.starts_with("blk.") && known.name.find(".attn_") != std::string::npos) {
+            const std::string name = known.name.substr(known.name.find('.', 4));
+            known.extents = tensor("blk.0" + name).extents;
+        }
+    EXPECT_EQ(answer(), "block " + std::to_string(blocks - 1) +
+                            " shares the keys of an earlier block, and none of those without a "
+                            "window has any");
+    set("gemma4.attention.shared_kv_layers", uint32_t(blocks));
+    EXPECT_EQ(answer(), "key gemma4.attention.shared_kv_layers is " + std::to_string(blocks) +
+                            " of " + std::to_string(blocks) + " blocks");
 }
 
 TEST_F(Refused, windows_without_a_size) {
