@@ -131,18 +131,17 @@ void Executor::wait(Ticket ticket, const Sink& sink) {
     }
 }
 
-void Executor::cancel() {
-    cancelled_.store(true);
-    fail(std::make_exception_ptr(Error("interrupted")));
-}
+void Executor::cancel() { fail(std::make_exception_ptr(Error("interrupted"))); }
 
+// What a device leaves half done as it sees that it is cancelled must not be taken for a result, so
+// that whoever would fetch it is stopped before.
 void Executor::fail(std::exception_ptr error) {
     {
         std::lock_guard lock(mutex_);
         if (!error_) error_ = error;
     }
-    cancelled_.store(true);
     communicator_->poison();
+    cancelled_.store(true);
     changed_.notify_all();
 }
 

@@ -177,7 +177,7 @@ void CpuDevice::play(Recording& recording, uint64_t, uint64_t) {
                                                    : &replayed.laps[size_t(worker.index)]);
         // Whether the members go on behind task i.
         auto meet = [&](size_t i) {
-            if (worker.index == 0 && replayed.cancelled->load(std::memory_order_relaxed))
+            if (worker.index == 0 && replayed.cancelled->load(std::memory_order_acquire))
                 last_task.store(i);
             worker.barrier->wait();
             watch.lap(2 * i + 1);

@@ -100,7 +100,7 @@ std::unique_ptr<Recording> ReferenceDevice::record(std::span<const Launch> launc
 void ReferenceDevice::play(Recording& recording, uint64_t, uint64_t) {
     auto& replayed = static_cast<ReferenceRecording&>(recording);
     for (ReferenceCall& call : replayed.calls) {
-        if (replayed.cancelled->load(std::memory_order_relaxed)) return;
+        if (replayed.cancelled->load(std::memory_order_acquire)) return;
         for (graph::View& input : call.inputs) set_live_extents(input, inputs_);
         set_live_extents(call.output, inputs_);
         if (call.node)

@@ -269,7 +269,7 @@ std::unique_ptr<Recording> VulkanDevice::record(std::span<const Launch> launches
 void VulkanDevice::play(Recording& recording, uint64_t wait, uint64_t signal) {
     auto& replayed = static_cast<VulkanRecording&>(recording);
     guarded(description_.name, "computing", [&] {
-        if (replayed.cancelled->load(std::memory_order_relaxed)) {
+        if (replayed.cancelled->load(std::memory_order_acquire)) {
             this->wait(wait);  // a timeline never goes back
             device_.signalSemaphore({.semaphore = *timeline_, .value = signal});
             return;

@@ -25,9 +25,10 @@ class alignas(64) Counter {
     // cores, where whoever is waited for would lose the time.
     void wait(uint32_t target, bool spin, const std::atomic<bool>& poisoned) const;
 
-    // Wakes all waiters, so that they see that the run is poisoned.
+    // Wakes all waiters, so that they see that the run is poisoned. However often it is called, the
+    // value does not come back to what one of them saw.
     void wake() {
-        value_.fetch_add(1u << 30);
+        value_.fetch_add((1u << 30) + 1);
         value_.notify_all();
     }
 
