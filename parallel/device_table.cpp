@@ -125,6 +125,8 @@ DeviceTable read_device_table(const std::filesystem::path& path,
     } catch (const json::parse_error& error) {
         throw Error("device table " + path.string() + ": is no JSON from byte " +
                     std::to_string(error.byte) + " on");
+    } catch (const json::exception&) {
+        throw Error("device table " + path.string() + ": holds a number that is too large");
     } catch (const Error& error) {
         throw Error("device table " + path.string() + ": " + error.what());
     }

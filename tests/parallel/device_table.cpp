@@ -80,5 +80,10 @@ TEST_F(DeviceTables, more_memory_than_there_is) {
     EXPECT_EQ(pair("", "1e300").devices[0].free_bytes, int64_t(1) << 62);
 }
 
+TEST_F(DeviceTables, numbers_beyond_all_others) {
+    EXPECT_EQ(error_of(R"(, "link": {"seconds": 1e999, "bytes_per_second": 2})"),
+              "holds a number that is too large");
+}
+
 }  // namespace
 }  // namespace tandem::parallel
