@@ -77,6 +77,42 @@ void require_memory(const Blueprint& blueprint) {
                 (devices > 1 ? table : ""));
 }
 
+// The plan for devices of so much room, and all that follows from it.
+void plan_for(const DeviceTable& room, const EngineOptions& options, Blueprint& blueprint) {
+    const graph::Graph& graph = *blueprint.graph;
+    const DeviceTable& table = blueprint.table;
+    blueprint.plan = make_plan(graph, room, options.plan);
+    blueprint.placed = propagate(graph, blueprint.plan, table);
+    blueprint.weights = weight_bytes(graph, blueprint.plan, table);
+    blueprint.states = state_bytes(graph, blueprint.plan, table);
+    blueprint.programs.clear();
+    blueprint.scratch.clear();
+    for (size_t i = 0; i < table.size(); ++i) {
+        std::span<const kernels::Kernel> kernels;
+        const kernels::Kernel* copy = nullptr;
+        if (!blueprint.devices.empty()) {
+            kernels = blueprint.devices[i]->kernels();
+            copy = blueprint.devices[i]->copy();
+        }
+        blueprint.programs.push_back(
+            make_programs(blueprint.placed, int(i), options.plan.bucket, kernels, copy));
+        blueprint.scratch.push_back(scratch_bytes(blueprint.programs.back()));
+    }
+}
+
+// Takes from the room of devices that are too full what they lack; whether there is one.
+bool take_room(const Blueprint& blueprint, DeviceTable& room) {
+    bool too_full = false;
+    for (size_t i = 0; i < room.size(); ++i) {
+        const int64_t lacking = blueprint.needed(i) - blueprint.table.devices[i].free_bytes;
+        if (lacking <= 0) continue;
+        too_full = true;
+        int64_t& free = room.devices[i].free_bytes;
+        free = std::max<int64_t>(0, free - lacking - lacking / 8);
+    }
+    return too_full;
+}
+
 }  // namespace
 
 std::unique_ptr<Blueprint> make_blueprint(const gguf::File& file, const EngineOptions& options) {
@@ -88,22 +124,13 @@ std::unique_ptr<Blueprint> make_blueprint(const gguf::File& file, const EngineOp
     if (!options.devices.empty() || !options.device_table)
         blueprint->devices = kernels::make_devices(options.devices, options.cpu);
     blueprint->table = table_of(blueprint->devices, options);
-    const graph::Graph& graph = *blueprint->graph;
-    blueprint->plan = make_plan(graph, blueprint->table, options.plan);
-    blueprint->placed = propagate(graph, blueprint->plan, blueprint->table);
-    blueprint->weights = weight_bytes(graph, blueprint->plan, blueprint->table);
-    blueprint->states = state_bytes(graph, blueprint->plan, blueprint->table);
-    for (size_t i = 0; i < blueprint->table.size(); ++i) {
-        std::span<const kernels::Kernel> kernels;
-        const kernels::Kernel* copy = nullptr;
-        if (!blueprint->devices.empty()) {
-            kernels = blueprint->devices[i]->kernels();
-            copy = blueprint->devices[i]->copy();
-        }
-        blueprint->programs.push_back(
-            make_programs(blueprint->placed, int(i), options.plan.bucket, kernels, copy));
-        blueprint->scratch.push_back(scratch_bytes(blueprint->programs.back()));
-    }
+    plan_for(blueprint->table, options, *blueprint);
+    if (options.plan.mode != "graph" || !options.plan.ratio.empty()) return blueprint;
+    // Costs know of parts alone: what does not fit beside scratch is planned again for less room.
+    constexpr int most_rounds = 8;
+    DeviceTable room = blueprint->table;
+    for (int round = 0; round < most_rounds && take_room(*blueprint, room); ++round)
+        plan_for(room, options, *blueprint);
     return blueprint;
 }
 

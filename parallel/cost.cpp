@@ -238,25 +238,36 @@ class Costs {
     double stream_bytes_ = 0;
 };
 
+// Devices that have room for anything; all where none has, so that one of them can say so.
+Group roomy(const DeviceTable& table) {
+    Group devices;
+    for (size_t i = 0; i < table.size(); ++i)
+        if (table.devices[i].free_bytes > 0) devices.push_back(int(i));
+    if (!devices.empty()) return devices;
+    devices.resize(table.size());
+    std::iota(devices.begin(), devices.end(), 0);
+    return devices;
+}
+
 // Groups worth trying: all for few devices, else each device alone and the fastest 2, 3, ... .
 std::vector<Group> candidates(const DeviceTable& table) {
-    size_t count = table.size();
+    const Group devices = roomy(table);
+    const size_t count = devices.size();
     std::vector<Group> groups;
     if (count <= 4) {
         for (unsigned mask = 1; mask < 1u << count; ++mask) {
             Group group;
             for (size_t i = 0; i < count; ++i)
-                if (mask >> i & 1) group.push_back(int(i));
+                if (mask >> i & 1) group.push_back(devices[i]);
             groups.push_back(group);
         }
     } else {
-        Group by_speed(count);
-        std::iota(by_speed.begin(), by_speed.end(), 0);
+        Group by_speed = devices;
         std::stable_sort(by_speed.begin(), by_speed.end(), [&](int a, int b) {
             return table.devices[size_t(a)].bytes_per_second >
                    table.devices[size_t(b)].bytes_per_second;
         });
-        for (size_t i = 0; i < count; ++i) groups.push_back({int(i)});
+        for (int device : devices) groups.push_back({device});
         for (size_t size = 2; size <= count; ++size) {
             Group group(by_speed.begin(), by_speed.begin() + int64_t(size));
             std::sort(group.begin(), group.end());

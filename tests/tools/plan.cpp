@@ -83,6 +83,22 @@ whole       {0}  45 weights)"),
         << text;
 }
 
+// What costs choose leaves room for scratch, too, where another choice would.
+TEST(PlanText, graph_keeps_within_memory) {
+    parallel::DeviceTable table = table_of(2, int64_t(10) << 30);
+    table.devices[0].bytes_per_second *= 10;
+    table.devices[0].multiply_adds_per_second *= 10;
+    for (const int64_t free_bytes : {400, 300, 200, 100, 10, 0}) {
+        table.devices[0].free_bytes = free_bytes << 20;
+        const PlanOf plan("llama-1b:Q4_0", 4, table, {.mode = "graph", .context = 4096});
+        for (const auto& device : plan.report().devices)
+            EXPECT_TRUE(device.fits()) << free_bytes << " MiB\n" << to_string(plan.report());
+    }
+    table.devices[1].free_bytes = 0;
+    const PlanOf full("llama-1b:Q4_0", 4, table, {.mode = "graph", .context = 4096});
+    EXPECT_FALSE(full.report().devices[0].fits() && full.report().devices[1].fits());
+}
+
 TEST(PlanText, says_what_is_too_full_and_what_cannot_be_cut) {
     const PlanOf plan("qwen3-30b-a3b:Q4_K_M", 3, table_of(3, int64_t(300) << 20),
                       {.mode = "tensor"});
