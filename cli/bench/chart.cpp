@@ -4,6 +4,9 @@
 #include <cmath>
 #include <cstdio>
 
+#include "model/tokenizer/characters.h"
+#include "model/tokenizer/utf8.h"
+
 namespace tandem::cli {
 
 namespace {
@@ -45,15 +48,16 @@ std::string format(const char* pattern, Values... values) {
     return text;
 }
 
+// XML has neither control characters nor bytes that are not UTF-8: U+FFFD stands for them.
 std::string escaped(const std::string& text) {
     std::string safe;
-    for (char c : text) {
-        if (c == '<')
+    for (const model::Character& c : model::characters(text)) {
+        if (c.code == '<')
             safe += "&lt;";
-        else if (c == '&')
+        else if (c.code == '&')
             safe += "&amp;";
         else
-            safe += c;
+            model::append_utf8(safe, c.code < ' ' ? U'\uFFFD' : c.code);
     }
     return safe;
 }

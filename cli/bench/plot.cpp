@@ -21,6 +21,7 @@ Words words_of(const Row& row) {
             "main device " + std::to_string(setup.main_device),
             "cache " + type_text(setup.key_type) + "/" + type_text(setup.value_type),
             std::to_string(row.threads) + " threads",
+            std::to_string(setup.sequences) + " at once",
             "steps of " + std::to_string(row.test.step),
             "batches of " + std::to_string(row.test.batch),
             row.file};

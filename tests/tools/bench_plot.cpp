@@ -33,6 +33,17 @@ TEST(Plot, has_a_line_for_what_differs) {
     EXPECT_EQ(charts[1].lines[0].name, "auto");
 }
 
+TEST(Plot, has_a_line_for_each_number_of_sequences) {
+    std::vector<Row> rows{row(0, "layer", 0, 5), row(0, "layer", 0, 8), row(512, "layer", 0, 4),
+                          row(512, "layer", 0, 7)};
+    rows[1].test.setup.sequences = rows[3].test.setup.sequences = 4;
+    const std::vector<Chart> charts = make_charts(rows);
+    ASSERT_EQ(charts.size(), 1u);
+    ASSERT_EQ(charts[0].lines.size(), 2u);
+    EXPECT_EQ(charts[0].lines[0].name, "1 at once");
+    EXPECT_EQ(charts[0].lines[1].name, "4 at once");
+}
+
 TEST(Plot, has_few_round_marks_on_its_axes) {
     EXPECT_EQ(decimal_step(48, 6), 10);
     EXPECT_EQ(decimal_step(7, 6), 2);
@@ -52,6 +63,14 @@ TEST(Plot, is_a_file_of_its_own) {
     // The points are drawn where their values are: the first one is on the left axis.
     EXPECT_TRUE(std::regex_search(svg, std::regex("<circle class=\"mark c0\" cx=\"68.0\"")));
     EXPECT_EQ(to_svg({}).find("<text"), std::string::npos);
+}
+
+TEST(Plot, is_xml_whatever_a_model_is_called) {
+    Row odd = row(0, "layer", 0, 5);
+    odd.model =
+        "a\xff<&\x01"
+        "b";
+    EXPECT_NE(to_svg(make_charts({odd})).find("a\uFFFD&lt;&amp;\uFFFDb, tg10"), std::string::npos);
 }
 
 }  // namespace
