@@ -266,6 +266,7 @@ Cases read_cases(const Arguments& arguments) {
     multiply(cases, phases(arguments), [](Case& one, const Phases& both) {
         one.prompt = both.prompt, one.generated = both.generated;
     });
+    if (cases.empty()) throw Error("there is nothing to measure: give tokens to -p, -n or -pg");
     Columns columns = columns_of(cases);
     return {std::move(cases), columns};
 }

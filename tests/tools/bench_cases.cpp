@@ -60,7 +60,6 @@ TEST(Cases, prompts_come_before_generation_and_depth_around_both) {
     EXPECT_EQ(text_of(cases_of({"-m", "a", "-p", "1,2", "-n", "3", "-d", "0,9", "-pg", "4,5"})),
               "1/0@0 2/0@0 0/3@0 4/5@0 1/0@9 2/0@9 0/3@9 4/5@9 ");
     EXPECT_EQ(text_of(cases_of({"-m", "a", "-p", "0", "-n", "3"})), "0/3@0 ");
-    EXPECT_EQ(text_of(cases_of({"-m", "a", "-p", "0", "-n", "0"})), "");
 }
 
 TEST(Cases, models_and_modes_vary_slowest) {
@@ -146,6 +145,10 @@ TEST(Cases, errors_name_the_option) {
                   cases_of({"-m", "a", "-b", "0"});
               }).find("--batch-size"),
               std::string::npos);
+    EXPECT_EQ(error_of([] {
+                  cases_of({"-m", "a", "-p", "0", "-n", "0"});
+              }),
+              "there is nothing to measure: give tokens to -p, -n or -pg");
 }
 
 }  // namespace
