@@ -7,6 +7,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <sstream>
 
 #include "cli/synth/random_rows.h"
 #include "gguf/error.h"
@@ -56,15 +57,17 @@ std::optional<parallel::DeviceTable> read_speeds(const fs::path& path, size_t co
     try {
         parallel::DeviceTable table = parallel::read_device_table(path);
         if (table.size() == count) return table;
-    } catch (const Error&) {
-        // A damaged file is made anew.
+    } catch (const std::exception&) {
+        // What cannot be read is made anew.
     }
     return {};
 }
 
 std::optional<kernels::Limits> read_limits(const fs::path& path) {
     std::ifstream in(path);
-    const auto json = nlohmann::json::parse(in, nullptr, false);
+    std::stringstream text;
+    text << in.rdbuf();
+    const auto json = nlohmann::json::parse(text, nullptr, false);
     if (!json.is_object()) return {};
     kernels::Limits limits;
     for (auto [key, number] :

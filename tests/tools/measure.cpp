@@ -72,6 +72,12 @@ TEST(Measure, what_was_measured_is_kept) {
         std::ofstream(file.path()) << "{";
     limits_of(devices, false, say);
     EXPECT_EQ(said, 4);
+    for (const auto& file : std::filesystem::directory_iterator(devices.folder)) {
+        std::filesystem::remove(file.path());
+        std::filesystem::create_directory(file.path());
+    }
+    limits_of(devices, false, say);
+    EXPECT_EQ(said, 5);
 }
 
 TEST(Measure, a_folder_that_cannot_be_written_is_no_error) {
