@@ -1,4 +1,7 @@
 // The program: finds the command, and says in one line what went wrong.
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <iostream>
 #include <new>
@@ -40,6 +43,14 @@ const Subcommand& find(const std::string& name) {
     throw Error("unknown command " + name + "; tandem --help lists them");
 }
 
+// A file that is opened must not become a standard stream that is closed, which takes its place as
+// one that fails.
+void keep_standard_streams() {
+    for (int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+        if (fcntl(stream, F_GETFD) < 0)
+            open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+}
+
 int run(std::span<const std::string> words) {
     if (words.empty()) throw Error("no command given; tandem --help lists them");
     if (is_help(words[0])) {
@@ -64,6 +75,7 @@ int run(std::span<const std::string> words) {
 }  // namespace tandem::cli
 
 int main(int count, char** words) {
+    tandem::cli::keep_standard_streams();
     try {
         const int code = tandem::cli::run(std::vector<std::string>(words + 1, words + count));
         if (!std::cout.flush()) throw tandem::Error("cannot write to standard output");

@@ -105,6 +105,16 @@ TEST(logits, leave_a_file_alone_until_there_are_others) {
     EXPECT_FALSE(std::filesystem::exists(fresh));
 }
 
+// The first file that is opened would become standard output otherwise.
+TEST(logits, do_not_mix_with_what_standard_output_would_get) {
+    const std::filesystem::path out = write_file("closed.f32", "");
+    const std::string command = std::string(TANDEM_BINARY) + " logits -dev reference -m " +
+                                tiny_model().string() + " --tokens 1 -o " + out.string() +
+                                " >&- 2>/dev/null";
+    EXPECT_EQ(WEXITSTATUS(std::system(command.c_str())), 1);
+    EXPECT_EQ(read_file(out).size(), 286 * sizeof(float));
+}
+
 TEST(logits, never_take_the_place_of_a_model) {
     const std::filesystem::path model = write_file("self.gguf", read_file(tiny_model())),
                                 link = model.parent_path() / "link.f32";
