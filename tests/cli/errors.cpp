@@ -244,6 +244,10 @@ TEST(errors, logits) {
     expect_error(logits({"--tokens", "1"}), "no file given for the logits: name one with -o");
     expect_error(logits({"--tokens", "1,a", "-o", "/dev/null"}),
                  "a token of --tokens takes a whole number, 0 or more, not \"a\"");
+    for (std::string spaced : {"1 2 3", "1]2", "[1", "1,[2]"})
+        expect_error(logits({"--tokens", spaced, "-o", "/dev/null"}),
+                     "a token of --tokens takes a whole number, 0 or more, not \"" +
+                         spaced.substr(spaced.find(',') + 1) + "\"");
     expect_error(logits({"--tokens", "1,286", "-o", "/dev/null"}),
                  "token 286 does not exist: the model has tokens 0 to 285");
     expect_error(logits({"--tokens", "1", "-o", "/no/folder"}),
