@@ -67,6 +67,7 @@ Word look_up(const Subcommand& command, const std::string& word) {
                 if (known == name) found.option = &option;
                 if (option.value.empty() && known.starts_with("--") &&
                     name == "--no-" + known.substr(2)) {
+                    if (found.value) throw Error("option " + found.name + " takes no value");
                     found.option = &option;
                     found.value = "false";
                 }

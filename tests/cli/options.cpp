@@ -105,6 +105,7 @@ TEST(options, what_is_wrong_is_named) {
     EXPECT_EQ(fault({"--bogus=3"}), "unknown option --bogus for try; tandem try --help lists them");
     EXPECT_EQ(fault({"-pp", "1"}), "unknown option -pp for try; tandem try --help lists them");
     EXPECT_EQ(fault({"--no-"}), "unknown option --no- for try; tandem try --help lists them");
+    EXPECT_EQ(fault({"--no-escape=false"}), "option --no-escape takes no value");
     EXPECT_EQ(fault({"-c"}), "option -c of try needs a value: -c N");
     EXPECT_EQ(fault({"hello"}),
               "unexpected word \"hello\" for try; tandem try --help shows its options");
