@@ -21,6 +21,7 @@
 #include "cli/output_file.h"
 #include "cli/subcommands.h"
 #include "gguf/error.h"
+#include "graph/step.h"
 
 namespace tandem::cli {
 
@@ -142,7 +143,9 @@ void Bench::load(std::span<const Case> tests) {
     if (profiled)
         for (const std::string& name : devices.names) limits.of(alone(name));
     driver = std::make_unique<Driver>(*file, wanted, interrupts);
-    subject.emplace(Subject{driver->executor(), first_token(file->metadata())});
+    const int32_t bos = first_token(file->metadata());
+    if (bos >= 0) graph::require_tokens({&bos, 1}, driver->executor().vocab());
+    subject.emplace(Subject{driver->executor(), bos});
 }
 
 // What the tests need to know of a plan.

@@ -1,6 +1,7 @@
 #include "graph/step.h"
 
 #include <algorithm>
+#include <string>
 
 #include "gguf/error.h"
 
@@ -34,6 +35,13 @@ void StepInputs::take_rows(std::span<const int32_t> wanted) {
                                      .count = count,
                                      .cached = row_positions[size_t(first)]});
     }
+}
+
+void require_tokens(std::span<const int32_t> ids, int64_t vocab) {
+    for (int32_t id : ids)
+        if (id < 0 || id >= vocab)
+            throw Error("token " + std::to_string(id) +
+                        " does not exist: the model has tokens 0 to " + std::to_string(vocab - 1));
 }
 
 }  // namespace tandem::graph

@@ -43,4 +43,7 @@ struct StepInputs {
     Standing of_rows() const { return {row_positions, row_sequences}; }
 };
 
+// Throws Error where one of the ids is no token of a model that has `vocab` of them.
+void require_tokens(std::span<const int32_t> ids, int64_t vocab);
+
 }  // namespace tandem::graph

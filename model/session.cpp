@@ -26,11 +26,7 @@ void Session::evaluate(std::span<const int32_t> tokens, Wanted wanted, const Row
                     (stepper_.context == 1 ? " token" : " tokens") + " holds " +
                     std::to_string(position_) + " and has no room for " +
                     std::to_string(tokens.size()) + " more; a longer one (-c) would");
-    for (int32_t token : tokens)
-        if (token < 0 || token >= stepper_.vocab)
-            throw Error("token " + std::to_string(token) +
-                        " does not exist: the model has tokens " + "0 to " +
-                        std::to_string(stepper_.vocab - 1));
+    graph::require_tokens(tokens, stepper_.vocab);
 
     struct Submitted {
         uint64_t ticket;

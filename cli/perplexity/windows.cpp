@@ -24,6 +24,7 @@ class Evaluation {
         : executor_(executor), windows_(windows), done_(done) {}
 
     void run() {
+        require_tokens();
         const int64_t most = executor_.most_tokens();
         const int64_t together = std::clamp<int64_t>(most / windows_.length, 1, windows_.slots);
         for (int64_t window = 0; window < windows_.count; window += together) {
@@ -37,6 +38,13 @@ class Evaluation {
     }
 
   private:
+    void require_tokens() const {
+        const int64_t vocab = executor_.vocab();
+        graph::require_tokens(windows_.tokens.first(size_t(windows_.count * windows_.length)),
+                              vocab);
+        if (windows_.first_token >= 0) graph::require_tokens({&windows_.first_token, 1}, vocab);
+    }
+
     // Positions `begin` to `end` of some windows.
     void submit(int64_t first, int64_t last, int64_t begin, int64_t end) {
         Step step;

@@ -23,6 +23,7 @@ struct Windows {
 
 // The second half of every window is predicted. Called with the window's number, in order.
 using WindowDone = std::function<void(int64_t window, const Likelihoods& own)>;
+// Throws Error, before anything is evaluated, where a token does not exist.
 void evaluate(parallel::Executor& executor, const Windows& windows, const WindowDone& done);
 
 }  // namespace tandem::cli

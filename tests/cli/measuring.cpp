@@ -370,6 +370,30 @@ TEST_F(Measuring, perplexity_errors) {
               "from a text\n");
 }
 
+TEST_F(Measuring, tokens_that_the_model_has_no_logits_for_are_refused) {
+    const auto few = changed_tiny_model("few.gguf", {.tokens = 270});
+    const auto known = write_file("known.txt", std::string(40, 'j')),
+               text = write_file("unknown.txt", std::string(39, 'j') + "k");
+    const Words sizes{"-c", "7", "-dev", "reference"};
+    EXPECT_EQ(perplexity(few, known, sizes).code, 0);
+    const std::string line = "error: token 270 does not exist: the model has tokens 0 to 269\n";
+    const Result result = perplexity(few, text, sizes);
+    EXPECT_EQ(result.code, 1);
+    EXPECT_EQ(result.out, "");
+    EXPECT_TRUE(result.error.ends_with(line)) << result.error;
+    // The tokenizer may name such a token for the first.
+    const auto bos =
+        changed_tiny_model("bos.gguf", {.tokens = 270, .keys = [](auto& metadata) {
+                                            metadata.set_u32("tokenizer.ggml.bos_token_id", 270);
+                                            metadata.set_bool("tokenizer.ggml.add_bos_token", true);
+                                        }});
+    EXPECT_TRUE(perplexity(bos, known, sizes).error.ends_with(line));
+    const Result measured =
+        tandem({"bench", "-m", bos.string(), "-dev", "reference", "-p", "4", "-n", "0", "-r", "1"});
+    EXPECT_EQ(measured.code, 1);
+    EXPECT_TRUE(measured.error.ends_with(line)) << measured.error;
+}
+
 // The last number of "Final estimate: PPL = 4.1212 +/- 0.09485" but one.
 double estimate(const Result& result) {
     const size_t at = result.out.find("PPL = ");

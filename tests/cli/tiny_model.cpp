@@ -51,7 +51,7 @@ void add_tokenizer(gguf::Metadata& metadata) {
     metadata.set_u32("tokenizer.ggml.eos_token_id", 2);
 }
 
-std::filesystem::path write_model() {
+std::filesystem::path write_model(const std::string& name, const TinyChange& change) {
     gguf::Metadata metadata;
     metadata.set_string("general.architecture", "llama");
     metadata.set_string("general.name", "tiny");
@@ -64,13 +64,14 @@ std::filesystem::path write_model() {
     metadata.set_u32("llama.rope.dimension_count", embd / heads);
     metadata.set_f32("llama.attention.layer_norm_rms_epsilon", 1e-5f);
     add_tokenizer(metadata);
+    if (change.keys) change.keys(metadata);
 
     std::vector<gguf::TensorInfo> tensors;
     auto add = [&](const std::string& name, int64_t columns, int64_t rows) {
         tensors.push_back(
             {.name = name + ".weight", .dims = rows > 1 ? 2 : 1, .extents = {columns, rows, 1, 1}});
     };
-    add("token_embd", embd, 286);
+    add("token_embd", embd, change.tokens);
     for (int i = 0; i < layers; ++i) {
         std::string block = "blk." + std::to_string(i) + ".";
         add(block + "attn_norm", embd, 1);
@@ -84,9 +85,9 @@ std::filesystem::path write_model() {
         add(block + "ffn_down", ffn, embd);
     }
     add("output_norm", embd, 1);
-    add("output", embd, 286);
+    add("output", embd, change.tokens);
 
-    std::filesystem::path path = folder() / "tiny.gguf";
+    std::filesystem::path path = folder() / name;
     gguf::Writer writer(path, metadata, tensors);
     std::mt19937 random(1);
     for (const gguf::TensorInfo& tensor : tensors) {
@@ -103,8 +104,12 @@ std::filesystem::path write_model() {
 }  // namespace
 
 const std::filesystem::path& tiny_model() {
-    static const std::filesystem::path path = write_model();
+    static const std::filesystem::path path = write_model("tiny.gguf", {});
     return path;
+}
+
+std::filesystem::path changed_tiny_model(const std::string& name, const TinyChange& change) {
+    return write_model(name, change);
 }
 
 std::filesystem::path write_file(const std::string& name, const std::string& bytes) {

@@ -3,12 +3,23 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <string>
+
+#include "gguf/metadata.h"
 
 namespace tandem::test {
 
 // Written once per process; 286 tokens (3 special, 256 bytes, space, a to z), a context of 64.
 const std::filesystem::path& tiny_model();
+
+// Another such model, in a file of that name in the same folder.
+struct TinyChange {
+    int64_t tokens = 286;  // that it has logits for: the first of those of its tokenizer
+    std::function<void(gguf::Metadata&)> keys = {};
+};
+std::filesystem::path changed_tiny_model(const std::string& name, const TinyChange& change);
+
 // A file of those bytes in the same folder; and the bytes of a file.
 std::filesystem::path write_file(const std::string& name, const std::string& bytes);
 std::string read_file(const std::filesystem::path& path);
