@@ -17,15 +17,28 @@ SamplingOptions checked(SamplingOptions options) {
     return options;
 }
 
+// The largest logit. Throws Error where there is nothing to draw from.
+float drawable_maximum(const Candidates& candidates) {
+    const float most = maximum(candidates);
+    if (most == -INFINITY)
+        throw Error(
+            "no token is left to choose: biases (-l, --ignore-eos), the model's suppress_tokens or "
+            "penalties forbid all of them");
+    if (most == INFINITY)
+        throw Error(
+            "sampling: penalties or biases are too large: a token's logit is infinite with them");
+    return most;
+}
+
 }  // namespace
 
 size_t draw(Candidates& candidates, Random& random) {
     std::vector<Candidate>& list = candidates.list;
+    const float most = drawable_maximum(candidates);
     if (list.size() == 1) {
         list[0].probability = 1;
         return 0;
     }
-    const float most = maximum(candidates);
     double sum = 0;
     for (Candidate& candidate : list) {
         candidate.probability = std::exp(candidate.logit - most);

@@ -12,7 +12,7 @@ namespace tandem::model {
 
 // Draws from what is left: the first candidate at which the sum of probabilities reaches a random
 // share of the whole. A single candidate is taken without drawing. Sets the probabilities; gives
-// the index of the chosen one.
+// the index of the chosen one. Throws Error where all are forbidden, or a logit is infinite.
 size_t draw(Candidates& candidates, Random& random);
 
 class Sampler {
@@ -20,7 +20,8 @@ class Sampler {
     // Throws Error where an option makes no sense.
     explicit Sampler(SamplingOptions options);
 
-    // `logits` of all tokens. Throws Error where they are no numbers.
+    // `logits` of all tokens. Throws Error where they are no numbers, or the options leave none to
+    // draw from.
     int32_t sample(std::span<const float> logits);
     // A token of the prompt, or the one that was chosen: penalties look back at it.
     void accept(int32_t token) { history_.accept(token); }

@@ -3,6 +3,7 @@
 // top_n_sigma: arXiv 2411.07641; penalties: arXiv 1909.05858.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "model/sampler/stage.h"
 
@@ -22,11 +23,13 @@ size_t prefix(const Candidates& candidates, float sum, bool above, size_t least)
 
 // Every token of the window counts once for `repeat`, each time for `frequency`.
 void penalize(Candidate& candidate, int count, const SamplingOptions& options) {
+    if (candidate.logit == -INFINITY) return;  // forbidden, whatever the penalties
     if (candidate.logit <= 0)
         candidate.logit *= options.repeat_penalty;
     else
         candidate.logit /= options.repeat_penalty;
     candidate.logit -= float(count) * options.frequency_penalty + options.presence_penalty;
+    if (std::isnan(candidate.logit)) candidate.logit = INFINITY;  // too large, which draw() tells
 }
 
 bool penalties_active(const SamplingOptions& options) {
@@ -144,7 +147,13 @@ void xtc(Candidates& candidates, StageState state) {
 // 0: only the first of the largest logits remains possible.
 void divide(Candidates& candidates, float temperature) {
     if (temperature > 0) {
-        for (Candidate& candidate : candidates.list) candidate.logit /= temperature;
+        temperature = std::min(temperature, std::numeric_limits<float>::max());
+        const float most = maximum(candidates);
+        // Differences make the same probabilities, and the largest one's quotient is always finite.
+        const bool overflows = std::isfinite(most) && !std::isfinite(most / temperature);
+        const float shift = overflows ? most : 0;
+        for (Candidate& candidate : candidates.list)
+            candidate.logit = (candidate.logit - shift) / temperature;
         return;
     }
     auto best =

@@ -130,6 +130,30 @@ TEST(run, repeats_itself_by_the_seed) {
     EXPECT_EQ(text(seed[1].str().c_str()), result.out);
 }
 
+TEST(run, takes_the_best_where_the_temperature_is_next_to_0) {
+    const std::string best = tandem(tiny({"-p", "abc", "-n", "12", "--temp", "0"})).out;
+    for (const char* temperature : {"1e-38", "1e-44"})
+        EXPECT_EQ(tandem(tiny({"-p", "abc", "-n", "12", "--temp", temperature, "--top-k", "0",
+                               "--top-p", "1", "--min-p", "0", "--seed", "1"}))
+                      .out,
+                  best)
+            << temperature;
+}
+
+TEST(run, says_where_no_token_is_left_to_choose) {
+    std::string all;
+    for (int id = 0; id < 286; ++id) all += (id > 0 ? "," : "") + std::to_string(id) + "-inf";
+    for (const char* temperature : {"0", "0.8"}) {
+        const Result result =
+            tandem(tiny({"-p", "abc", "-n", "4", "-l", all, "--temp", temperature}));
+        EXPECT_EQ(result.code, 1);
+        EXPECT_EQ(result.out, "abc\n");
+        EXPECT_TRUE(std::regex_search(
+            result.error, std::regex("\nerror: no token is left to choose: biases .*\n$")))
+            << result.error;
+    }
+}
+
 TEST(run, says_how_it_samples_and_what_that_took) {
     Result result = tandem(tiny({"-p", "abc", "-n", "4", "-s", "1", "--samplers", "top_k;nonsense",
                                  "-dev", "reference,reference", "-sm", "tensor"}));

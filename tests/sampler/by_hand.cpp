@@ -42,6 +42,19 @@ void expect(const Numbers& result, const Numbers& expected) {
     for (size_t i = 0; i < result.size(); ++i) EXPECT_NEAR(result[i], expected[i], 1e-4) << i;
 }
 
+// What is said where a token is chosen behind that history.
+std::string fault(const SamplingOptions& options, const Numbers& logits,
+                  const std::vector<int32_t>& history) {
+    try {
+        Sampler sampler(options);
+        for (int32_t token : history) sampler.accept(token);
+        EXPECT_NE(logits[size_t(sampler.sample(logits))], -INFINITY);
+    } catch (const Error& error) {
+        return error.what();
+    }
+    return "no error";
+}
+
 const Numbers rising{.1f, .2f, .3f, .4f}, even{.2f, .2f, .2f, .2f, .2f};
 
 }  // namespace
@@ -57,6 +70,16 @@ TEST(samplers, temperature) {
 
 TEST(samplers, temperature_zero_takes_the_first_of_equals) {
     expect(apply("temperature", even, [](auto& o) { o.temperature = 0; }), {1, 0, 0, 0, 0});
+}
+
+TEST(samplers, extreme_temperatures_stay_between_the_best_and_all) {
+    auto at = [](float t, const Numbers& probabilities) {
+        return apply("temperature", probabilities, [t](auto& o) { o.temperature = t; });
+    };
+    // Logits below and above 0.
+    expect(at(1e-40f, rising), {0, 0, 0, 1});
+    expect(at(1e-40f, {10, 20, 30, 40}), {0, 0, 0, 1});
+    expect(at(INFINITY, {0, .2f, .8f}), {0, .5f, .5f});
 }
 
 TEST(samplers, top_k) {
@@ -237,12 +260,44 @@ TEST(samplers, what_is_no_number_is_refused) {
     SamplingOptions options = recommended_sampling({}, warnings);
     EXPECT_THROW(Sampler(options).sample(Numbers{1, NAN, 2}), Error);
     EXPECT_THROW(Sampler(options).sample(Numbers{1, INFINITY, 2}), Error);
-    EXPECT_NO_THROW(Sampler(options).sample(Numbers{-INFINITY, -INFINITY}));
+    EXPECT_NO_THROW(Sampler(options).sample(Numbers{-INFINITY, 1, -INFINITY}));
     options.repeat_penalty = 0;
     EXPECT_THROW(Sampler{options}, Error);
     options.repeat_penalty = 1;
     options.top_p = NAN;
     EXPECT_THROW(Sampler{options}, Error);
+}
+
+TEST(samplers, where_nothing_is_left_to_draw_from_that_is_said) {
+    std::vector<std::string> warnings;
+    for (float temperature : {0.0f, 0.8f})
+        for (int64_t top_k : {0, 1, 40}) {
+            SamplingOptions options = recommended_sampling({}, warnings);
+            options.temperature = temperature;
+            options.top_k = top_k;
+            options.biases = {{0, -INFINITY}, {1, -INFINITY}, {2, -INFINITY}};
+            EXPECT_EQ(fault(options, {3, 2, 1}, {}),
+                      "no token is left to choose: biases (-l, --ignore-eos), the model's "
+                      "suppress_tokens or penalties forbid all of them");
+        }
+}
+
+TEST(samplers, penalties_that_are_too_large_are_refused) {
+    std::vector<std::string> warnings;
+    SamplingOptions options = recommended_sampling({}, warnings);
+    options.order = default_order();
+    options.seed = 1;
+    const std::string large =
+        "sampling: penalties or biases are too large: a token's logit is infinite with them";
+    options.repeat_penalty = 1e-38f;
+    EXPECT_EQ(fault(options, {30, 20, 10}, {1}), large);
+    // Infinite both ways.
+    options.frequency_penalty = 3e38f;
+    EXPECT_EQ(fault(options, {30, 20, 10}, {1, 1}), large);
+    // What is forbidden stays so.
+    options.repeat_penalty = 1;
+    options.frequency_penalty = -3e38f;
+    EXPECT_EQ(fault(options, {30, -INFINITY, 10}, {1, 1}), "no error");
 }
 
 }  // namespace tandem::test
