@@ -111,9 +111,17 @@ struct Run {
                   std::span<const int32_t> prompt, std::string_view echo, int64_t limit);
 };
 
+// A text may have been given the token itself that the tokenizer puts in front of it.
+void drop_second_bos(const model::Tokenizer& tokenizer, std::vector<int32_t>& tokens) {
+    if (tokenizer.adds_bos() && tokens.size() > 1 && tokens[0] == *tokenizer.bos() &&
+        tokens[1] == tokens[0])
+        tokens.erase(tokens.begin());
+}
+
 std::vector<int32_t> encode(const model::Tokenizer& tokenizer, const std::string& text,
                             int64_t context) {
     std::vector<int32_t> tokens = tokenizer.encode(text);
+    drop_second_bos(tokenizer, tokens);
     if (tokens.empty()) throw Error("the prompt is empty, and the model needs one: -p gives it");
     const int64_t most = context - 4;  // room for an answer
     if (int64_t(tokens.size()) > most)

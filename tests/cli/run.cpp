@@ -179,6 +179,28 @@ TEST(run, lists_the_tokens_of_the_prompt) {
         << result.error;
 }
 
+TEST(run, begins_once_where_the_prompt_says_so_too) {
+    Result result = tandem(tiny({"-p", "<s>ab", "-n", "4", "--temp", "0", "--verbose-prompt"}));
+    EXPECT_NE(result.error.find("number of tokens in prompt = 4\n     1 -> '<s>'\n   259 -> ' '\n"
+                                "   260 -> 'a'\n   261 -> 'b'\n"),
+              std::string::npos)
+        << result.error;
+    EXPECT_EQ(result.out, "<s>" + tandem(tiny({"-p", "ab", "-n", "4", "--temp", "0"})).out);
+    result = tandem(tiny({"-p", "<s>", "-n", "1", "--verbose-prompt"}));
+    EXPECT_NE(result.error.find("number of tokens in prompt = 1\n"), std::string::npos);
+    // Where the tokenizer adds none, all are the text's.
+    const std::string bare =
+        changed_tiny_model(
+            "bare.gguf",
+            {.keys = [](auto& keys) { keys.set_bool("tokenizer.ggml.add_bos_token", false); }})
+            .string();
+    result = tandem(
+        {"run", "-m", bare, "-dev", "reference", "-p", "<s><s>", "-n", "1", "--verbose-prompt"});
+    EXPECT_NE(result.error.find("number of tokens in prompt = 2\n"), std::string::npos);
+    EXPECT_EQ(tandem({"tokenize", "-m", tiny_model().string(), "-p", "<s>", "--ids"}).out,
+              "[1, 1]\n");
+}
+
 TEST(run, takes_the_flags_of_other_programs_scripts) {
     const Words flags[] = {
         {"-ngl", "99", "-fa", "--mlock", "--no-mmap", "-no-cnv", "--temp", "0", "-fa", "on"},
