@@ -2,7 +2,6 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <iostream>
 #include <new>
 #include <system_error>
@@ -33,10 +32,6 @@ std::string overview() {
            "version.\n";
 }
 
-bool is_help(const std::string& word) {
-    return word == "--help" || word == "-h" || word == "--usage";
-}
-
 const Subcommand& find(const std::string& name) {
     for (const Subcommand* command : subcommands)
         if (command->name == name) return *command;
@@ -63,7 +58,7 @@ int run(std::span<const std::string> words) {
     }
     const Subcommand& command = find(words[0]);
     words = words.subspan(1);
-    if (std::any_of(words.begin(), words.end(), is_help)) {
+    if (asks_for_help(command, words)) {
         std::cout << help(command);
         return 0;
     }

@@ -56,7 +56,8 @@ struct Word {
     std::optional<std::string> value;  // behind "="; "false" for the opposite of a switch
 };
 
-Word look_up(const Subcommand& command, const std::string& word) {
+// Without an option where the command knows none of that name.
+Word find(const Subcommand& command, const std::string& word) {
     Word found{.name = word.substr(0, word.find('='))};
     if (found.name.size() < word.size()) found.value = word.substr(found.name.size() + 1);
     std::string name = found.name;
@@ -73,8 +74,22 @@ Word look_up(const Subcommand& command, const std::string& word) {
                 }
                 if (found.option) return found;
             }
-    throw Error("unknown option " + found.name + " for " + std::string(command.name) + "; tandem " +
-                std::string(command.name) + " --help lists them");
+    return found;
+}
+
+Word look_up(const Subcommand& command, const std::string& word) {
+    Word found = find(command, word);
+    if (!found.option)
+        throw Error("unknown option " + found.name + " for " + std::string(command.name) +
+                    "; tandem " + std::string(command.name) + " --help lists them");
+    return found;
+}
+
+// Whether the next word is the option's value.
+bool takes_next(const Word& word, std::span<const std::string> behind) {
+    const Option& option = *word.option;
+    if (word.value || option.value.empty() || behind.empty()) return false;
+    return !optional_value(option) || among(option.value, behind[0]);
 }
 
 void refuse(const Option& option, const Word& word, const std::string& value) {
@@ -99,14 +114,12 @@ std::vector<std::string> rewrite(const Subcommand& command, std::span<const std:
         }
         Word word = look_up(command, words[i]);
         const Option& option = *word.option;
-        bool more = i + 1 < words.size();
+        if (takes_next(word, words.subspan(i + 1))) word.value = words[++i];
         if (!word.value && option.value.empty()) word.value = "true";
-        if (!word.value && optional_value(option))
-            word.value = more && among(option.value, words[i + 1]) ? words[++i] : "";
-        if (!word.value && !more)
+        if (!word.value && optional_value(option)) word.value = "";
+        if (!word.value)
             throw Error("option " + word.name + " of " + std::string(command.name) +
                         " needs a value: " + word.name + " " + std::string(option.value));
-        if (!word.value) word.value = words[++i];
         refuse(option, word, *word.value);
         if (option.effect == Effect::Works)
             rewritten.insert(rewritten.end(), {"--" + key_of(option), *word.value});
@@ -206,6 +219,19 @@ std::filesystem::path cache_folder() {
     if (cache && *cache == '/') return std::filesystem::path(cache) / "tandem";
     if (home && *home == '/') return std::filesystem::path(home) / ".cache" / "tandem";
     return {};
+}
+
+bool is_help(std::string_view word) {
+    return word == "--help" || word == "-h" || word == "--usage";
+}
+
+bool asks_for_help(const Subcommand& command, std::span<const std::string> words) {
+    for (size_t i = 0; i < words.size(); ++i) {
+        if (is_help(words[i])) return true;
+        const Word word = find(command, words[i]);
+        if (word.option && takes_next(word, words.subspan(i + 1))) ++i;
+    }
+    return false;
 }
 
 Arguments parse(const Subcommand& command, std::span<const std::string> words) {

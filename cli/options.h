@@ -69,6 +69,10 @@ struct Subcommand {
     std::string_view bare = {};              // name of the option that a bare word is the value of
 };
 
+bool is_help(std::string_view word);  // --help, -h or --usage
+// Whether one of the words behind the command is such a word and not the value of an option. What
+// the command does not know does not matter.
+bool asks_for_help(const Subcommand& command, std::span<const std::string> words);
 // The words behind the command. Throws Error for what the command does not know.
 Arguments parse(const Subcommand& command, std::span<const std::string> words);
 // All options of a command, for `--help`.

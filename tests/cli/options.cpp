@@ -64,6 +64,22 @@ TEST(options, values_may_look_like_anything) {
     EXPECT_EQ(read({"-p=" + prompt}).text("prompt"), prompt);
 }
 
+TEST(options, help_is_asked_for_by_words_that_are_no_values) {
+    auto asks = [](const std::vector<std::string>& words) { return asks_for_help(command, words); };
+    for (const char* help : {"-h", "--help", "--usage"}) {
+        for (const char* option : {"-p", "--prompt", "-ngl", "--lora"})
+            EXPECT_FALSE(asks({option, help})) << option;
+        EXPECT_FALSE(asks({std::string("-p=") + help}));
+        EXPECT_TRUE(asks({help}));
+        EXPECT_TRUE(asks({"-p", help, help}));
+        EXPECT_TRUE(asks({"-p=x", help}));
+        for (const char* option : {"-e", "--no-escape", "-fa", "--bogus", "hello"})
+            EXPECT_TRUE(asks({option, help})) << option;
+        EXPECT_TRUE(asks({"-fa", "on", help}));
+    }
+    EXPECT_EQ(read({"-p", "-h"}).text("prompt"), "-h");
+}
+
 TEST(options, the_last_mention_counts_and_all_can_be_had) {
     Arguments arguments = read({"-p", "a,b", "--prompt", "c"});
     EXPECT_EQ(arguments.text("prompt"), "c");

@@ -23,6 +23,7 @@ TEST(tokenize, lists_tokens_or_ids) {
     EXPECT_EQ(tokenize({"-p", "ab", "--ids", "--no-bos", "--show-count"}).out,
               "[259, 260, 261]\nTotal number of tokens: 3\n");
     EXPECT_EQ(tokenize({"-p", "", "--ids", "--no-bos"}).out, "[]\n");
+    EXPECT_EQ(tokenize({"-p", "-h", "--ids"}).out, "[1, 259, 48, 267]\n");
 }
 
 TEST(tokenize, reads_control_tokens_and_escapes) {
