@@ -171,7 +171,7 @@ void act(Run& run) {
     run.special = arguments.on("special");
     model::Tokenizer tokenizer(file.metadata(), file.path());
     notes.insert(notes.end(), tokenizer.warnings().begin(), tokenizer.warnings().end());
-    model::Sampler sampler(read_sampling(arguments, file.metadata(), tokenizer, context, notes));
+    model::Sampler sampler(read_sampling(arguments, file, tokenizer, context, notes));
     // Last, because it may have to be waited for.
     std::string text = read_prompt(arguments, &run.interrupts);
     std::vector<int32_t> prompt = encode(tokenizer, text, context);

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "gguf/error.h"
+#include "model/architecture.h"
 #include "model/sampler/stage.h"
 
 namespace tandem::cli {
@@ -85,10 +86,10 @@ std::string_view trimmed(std::string_view text) {
 
 const OptionGroup sampling_options{"sampling", list};
 
-model::SamplingOptions read_sampling(const Arguments& arguments, const gguf::Metadata& metadata,
+model::SamplingOptions read_sampling(const Arguments& arguments, const gguf::File& file,
                                      const model::Tokenizer& tokenizer, int64_t context,
                                      std::vector<std::string>& notes) {
-    model::SamplingOptions options = model::recommended_sampling(metadata, notes);
+    model::SamplingOptions options = model::recommended_sampling(file.metadata(), notes);
     options.seed = uint32_t(arguments.integer("seed", -1, -1, 0xffffffff));
     if (arguments.has("samplers"))
         options.order = model::stages_by_names(arguments.text("samplers"), notes);
@@ -102,12 +103,14 @@ model::SamplingOptions read_sampling(const Arguments& arguments, const gguf::Met
     if (arguments.on("ignore-eos"))
         for (int32_t id : tokenizer.special_ids().generation_ends)
             options.biases.emplace_back(id, -INFINITY);
+    // A tokenizer may have more tokens than its model, or fewer.
+    const int64_t tokens = model::vocab_of(file).value_or(tokenizer.size());
     for (const std::string& mention : arguments.texts("logit-bias"))
         for (const std::string& text : split(mention)) {
             options.biases.push_back(to_bias(trimmed(text)));
-            if (options.biases.back().first >= tokenizer.size())
+            if (options.biases.back().first >= tokens)
                 throw Error("-l " + text + ": the model has tokens 0 to " +
-                            std::to_string(tokenizer.size() - 1));
+                            std::to_string(tokens - 1));
         }
     return options;
 }

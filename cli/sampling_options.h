@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "cli/options.h"
-#include "gguf/metadata.h"
+#include "gguf/file.h"
 #include "model/sampler/options.h"
 #include "model/tokenizer/tokenizer.h"
 
@@ -18,7 +18,7 @@ extern const OptionGroup sampling_options;
 // What the user said, else what the file recommends, else the defaults. `context` is what a window
 // of -1 stands for; `notes` gets what cannot be followed. Throws Error where a value makes no
 // sense.
-model::SamplingOptions read_sampling(const Arguments& arguments, const gguf::Metadata& metadata,
+model::SamplingOptions read_sampling(const Arguments& arguments, const gguf::File& file,
                                      const model::Tokenizer& tokenizer, int64_t context,
                                      std::vector<std::string>& notes);
 

@@ -21,6 +21,12 @@ void require_all_read(const gguf::File& file, const graph::Graph& graph, const B
 
 }  // namespace
 
+std::optional<int64_t> vocab_of(const gguf::File& file) {
+    const gguf::TensorInfo* table = file.find("token_embd.weight");
+    if (!table) return {};
+    return table->extents[1];
+}
+
 std::unique_ptr<graph::Graph> build(const gguf::File& file, const Options& options) {
     std::string name = Hyperparameters(file).architecture();
     std::string known;

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string_view>
 
@@ -30,6 +31,9 @@ struct Options {
     gguf::DType key_type = gguf::DType::F16;  // cache types: F32, F16, BF16 or Q8_0
     gguf::DType value_type = gguf::DType::F16;
 };
+
+// Tokens that the file's model has logits for; nothing where the file holds no model.
+std::optional<int64_t> vocab_of(const gguf::File& file);
 
 // The graph of the file's architecture. Throws Error for an unknown architecture (naming those that
 // are known), a key that is missing or impossible, a tensor that is missing or has the wrong shape,

@@ -230,6 +230,15 @@ TEST(errors, sampling) {
                  "sampling: the repeat penalty is 0.000000, expected a number above 0");
     expect_error(run({"-l", "5"}), "-l 5: a bias takes a number, not \"\"");
     expect_error(run({"-l", "999+1"}), "-l 999+1: the model has tokens 0 to 285");
+    // The model may have fewer tokens than its tokenizer, or more.
+    auto biased = [](const std::string& model, const char* bias) {
+        return Words{"run", "-m", model, "-dev", "reference", "-p", "abc", "-n", "2", "-l", bias};
+    };
+    const std::string few = changed_tiny_model("few.gguf", {.tokens = 270}).string();
+    expect_error(biased(few, "270+1"), "-l 270+1: the model has tokens 0 to 269");
+    const std::string many = changed_tiny_model("many.gguf", {.tokens = 300}).string();
+    EXPECT_EQ(tandem(biased(many, "299-inf")).code, 0);
+    expect_error(biased(many, "300-inf"), "-l 300-inf: the model has tokens 0 to 299");
     expect_error(run({"--mirostat", "2"}),
                  "option --mirostat is not supported: there is no sampler mirostat");
 }
