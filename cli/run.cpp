@@ -28,7 +28,7 @@ constexpr std::string_view no_state = "the state of a prompt cannot be kept";
 
 constexpr Option output_list[] = {
     {"-n, --predict, --n-predict", "N",
-     "tokens to generate; -1: until the model ends the text, -2: until the context is full "
+     "tokens to generate at most; -1 and -2: until the model ends the text or the context is full "
      "(default: -1)"},
     {"--display-prompt", "",
      "write the prompt in front of the text (default: on; off: --no-display-prompt)"},

@@ -97,10 +97,14 @@ TEST(run, evaluates_nothing_for_no_tokens) {
 }
 
 TEST(run, ends_where_the_model_says_so) {
-    Result result = tandem(tiny({"-p", "abc", "-n", "20", "-l", "2+100"}));
-    EXPECT_EQ(result.code, 0);
-    EXPECT_EQ(result.out, "abc\n");
-    result = tandem(tiny({"-p", "abc", "-n", "20", "-l", "7-inf, 2+100"}));
+    for (const char* limit : {"20", "-1", "-2"}) {
+        const Result ended = tandem(tiny({"-p", "abc", "-n", limit, "-l", "2+100"}));
+        EXPECT_EQ(ended.code, 0);
+        EXPECT_EQ(ended.out, "abc\n");
+    }
+    EXPECT_NE(tandem({"run", "--help"}).out.find("-1 and -2: until the model ends\n"),
+              std::string::npos);
+    Result result = tandem(tiny({"-p", "abc", "-n", "20", "-l", "7-inf, 2+100"}));
     EXPECT_EQ(result.out, "abc\n") << result.error;
     result = tandem(tiny({"-p", "abc", "-n", "20", "-l", "2+100", "--ignore-eos"}));
     EXPECT_NE(result.error.find("generated: 20 tokens"), std::string::npos) << result.error;
