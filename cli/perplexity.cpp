@@ -154,9 +154,10 @@ double seconds_since(Clock::time_point start) {
     return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-std::vector<int32_t> read_tokens(const Arguments& arguments, const model::Tokenizer& tokenizer) {
+std::vector<int32_t> read_tokens(const Arguments& arguments, const model::Tokenizer& tokenizer,
+                                 const Interrupts& interrupts) {
     if (arguments.text("file").empty()) throw Error("no text given: name a file with -f");
-    const std::string text = read_text(arguments.text("file"), "the text");
+    const std::string text = read_text(arguments.text("file"), "the text", &interrupts);
     std::cerr << "perplexity: tokenizing the input ..\n";
     const auto start = Clock::now();
     std::vector<int32_t> tokens = tokenizer.encode(text, {.parse_special = false});
@@ -169,7 +170,7 @@ void act(const Arguments& arguments, Interrupts& interrupts) {
     Plan plan = read_plan(arguments, file);
     const model::Tokenizer tokenizer(file.metadata(), file.path());
     print(tokenizer.warnings());
-    const std::vector<int32_t> tokens = read_tokens(arguments, tokenizer);
+    const std::vector<int32_t> tokens = read_tokens(arguments, tokenizer, interrupts);
     fit(plan, int64_t(tokens.size()));
     Driver driver(file, plan.engine, interrupts);
 

@@ -1,12 +1,12 @@
 #include "cli/prompt.h"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <charconv>
 #include <cstring>
-#include <fstream>
 
 #include "gguf/error.h"
 
@@ -31,21 +31,46 @@ bool read_hexadecimal(std::string_view text, char& byte) {
     return error == std::errc() && end == text.data() + 4;
 }
 
-std::string read_standard_input(const Interrupts* interrupts) {
+// A file that is open for reading; a pipe need not have a writer yet.
+class Source {
+  public:
+    explicit Source(const std::string& path)
+        : number_(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {}
+    ~Source() {
+        if (number_ >= 0) close(number_);
+    }
+    Source(const Source&) = delete;
+    Source& operator=(const Source&) = delete;
+    int number() const { return number_; }
+
+  private:
+    const int number_;
+};
+
+[[noreturn]] void fail(const std::string& what, const std::string& from) {
+    throw Error("cannot read " + what + " from " + from + ": " + std::strerror(errno));
+}
+
+// All bytes to the end, which may have to be waited for.
+std::string read_all(int descriptor, const std::string& what, const std::string& from,
+                     const Interrupts* interrupts) {
     std::string text;
-    char block[4096];
+    char block[1 << 16];
     while (true) {
-        pollfd input{.fd = STDIN_FILENO, .events = POLLIN};
+        pollfd input{.fd = descriptor, .events = POLLIN};
         int ready = poll(&input, 1, 50);
         if (interrupts) interrupts->check();
         if (ready <= 0) continue;
-        ssize_t count = read(STDIN_FILENO, block, sizeof block);
+        ssize_t count = read(descriptor, block, sizeof block);
         if (count == 0) return text;
         if (count > 0) text.append(block, size_t(count));
-        if (count < 0 && errno != EINTR)
-            throw Error(std::string("cannot read the prompt from standard input: ") +
-                        std::strerror(errno));
+        if (count < 0 && errno != EINTR && errno != EAGAIN) fail(what, from);
     }
+}
+
+std::string without_last_newline(std::string text) {
+    if (text.ends_with('\n')) text.pop_back();
+    return text;
 }
 
 }  // namespace
@@ -72,16 +97,11 @@ std::string unescape(std::string_view text) {
     return result;
 }
 
-std::string read_text(const std::string& path, const std::string& what) {
-    std::ifstream in(path, std::ios::binary);
-    std::string text;
-    char block[1 << 16];
-    while (in.read(block, sizeof block), in.gcount() > 0) text.append(block, size_t(in.gcount()));
-    // A folder can be opened, but not read.
-    if (!in.is_open() || in.bad())
-        throw Error("cannot read " + what + " from " + path + ": " + std::strerror(errno));
-    if (text.ends_with('\n')) text.pop_back();
-    return text;
+std::string read_text(const std::string& path, const std::string& what,
+                      const Interrupts* interrupts) {
+    const Source source(path);
+    if (source.number() < 0) fail(what, path);
+    return without_last_newline(read_all(source.number(), what, path, interrupts));
 }
 
 std::string read_prompt(const Arguments& arguments, const Interrupts* interrupts) {
@@ -92,10 +112,10 @@ std::string read_prompt(const Arguments& arguments, const Interrupts* interrupts
     if (arguments.has("prompt")) {
         text = arguments.text("prompt");
     } else if (arguments.has("file")) {
-        text = read_text(arguments.text("file"), "the prompt");
+        text = read_text(arguments.text("file"), "the prompt", interrupts);
     } else if (arguments.on("stdin") || isatty(STDIN_FILENO) == 0) {
-        text = read_standard_input(interrupts);
-        if (text.ends_with('\n')) text.pop_back();
+        text = without_last_newline(
+            read_all(STDIN_FILENO, "the prompt", "standard input", interrupts));
     }
     return escapes ? unescape(text) : text;
 }

@@ -1,6 +1,10 @@
 // `tandem run` as a process: what it writes where, and how it ends.
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include <cstring>
 #include <regex>
 #include <thread>
 
@@ -28,6 +32,14 @@ std::string repeated(const std::string& device, int count) {
     std::string list = device;
     for (int i = 1; i < count; ++i) list += "," + device;
     return list;
+}
+
+// A pipe that lies in a folder as a file does.
+std::filesystem::path new_pipe() {
+    const std::filesystem::path path = tiny_model().parent_path() / "pipe";
+    std::filesystem::remove(path);
+    EXPECT_EQ(mkfifo(path.c_str(), 0600), 0);
+    return path;
 }
 
 constexpr const char* modes[] = {"none", "layer", "tensor", "graph"};
@@ -229,6 +241,39 @@ TEST(run, an_interrupt_ends_a_text_cleanly) {
         std::regex(
             "\ninterrupted\nprompt: 5 tokens, .*generated: \\d+ tokens, .*logits \\w{8}\n$")))
         << result.error;
+}
+
+TEST(run, an_interrupt_ends_the_wait_for_a_text) {
+    const std::filesystem::path pipe = new_pipe();
+    for (const char* command : {"run", "perplexity"})
+        for (bool has_writer : {false, true}) {
+            const int writer = has_writer ? open(pipe.c_str(), O_RDWR | O_CLOEXEC) : -1;
+            const auto start = std::chrono::steady_clock::now();
+            Process process(
+                {command, "-m", tiny_model().string(), "-dev", "reference", "-f", pipe.string()});
+            std::this_thread::sleep_for(std::chrono::milliseconds(300));
+            process.interrupt();
+            const Result result = process.finish();
+            EXPECT_EQ(result.code, 130) << command;
+            EXPECT_NE(result.error.find("interrupted\n"), std::string::npos) << result.error;
+            EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(60));
+            if (writer >= 0) close(writer);
+        }
+}
+
+TEST(run, waits_for_what_comes_through_a_pipe) {
+    const std::filesystem::path pipe = new_pipe();
+    Process process(tiny({"-f", pipe.string(), "-n", "4", "--temp", "0"}));
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    const int writer = open(pipe.c_str(), O_WRONLY | O_CLOEXEC);
+    for (const char* part : {"a", "bc\n"}) {
+        EXPECT_GT(write(writer, part, std::strlen(part)), 0);
+        std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    }
+    close(writer);
+    const Result result = process.finish();
+    EXPECT_EQ(result.code, 0) << result.error;
+    EXPECT_EQ(result.out, tandem(tiny({"-p", "abc", "-n", "4", "--temp", "0"})).out);
 }
 
 TEST(run, an_interrupt_ends_a_long_prompt) {
