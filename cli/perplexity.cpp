@@ -48,11 +48,11 @@ constexpr OptionGroup perplexity_options{"perplexity", list};
 constexpr const OptionGroup* groups[] = {&file_options, &perplexity_options, &device_options,
                                          &foreign_options};
 
-// As printf does, which is how these lines are known.
+// As printf does, which is how these lines are known. Numbers may have hundreds of digits.
 template <typename... Values>
 std::string line(const char* format, Values... values) {
-    char text[256];
-    std::snprintf(text, sizeof text, format, values...);
+    std::string text(size_t(std::snprintf(nullptr, 0, format, values...)), ' ');
+    std::snprintf(text.data(), text.size() + 1, format, values...);
     return text;
 }
 

@@ -320,6 +320,18 @@ TEST_F(Measuring, perplexity_says_what_llama_perplexity_says) {
         << lines.out;
 }
 
+TEST_F(Measuring, perplexity_writes_all_digits_of_a_number) {
+    const auto sure = changed_tiny_model("sure.gguf", {.scale = 700});
+    const auto text = write_file("text.txt", text_of(30));
+    const Result result = perplexity(
+        sure, text, {"-c", "16", "--chunks", "2", "--ppl-output-type", "1", "-dev", "reference"});
+    EXPECT_EQ(result.code, 0) << result.error;
+    EXPECT_TRUE(std::regex_match(
+        result.out, std::regex(R"(( +\d+  \d{256,}\.\d{4}  \d+\.\d{6}  \d+\.\d{6}\n){2})"
+                               R"(Final estimate: PPL = \d{256,}\.\d{4} \+/- \d{256,}\.\d{5}\n)")))
+        << result.out;
+}
+
 TEST_F(Measuring, perplexity_tells_the_time_before_the_values) {
     const std::string text = write_file("text.txt", text_of(60)).string();
     const std::string said = write_file("said.txt", "").string();

@@ -93,6 +93,7 @@ std::filesystem::path write_model(const std::string& name, const TinyChange& cha
     for (const gguf::TensorInfo& tensor : tensors) {
         std::vector<float> values(size_t(tensor.elements()));
         float scale = tensor.dims == 1 ? 0 : 2.0f / float(tensor.row_length());
+        if (tensor.name == "output.weight") scale *= change.scale;
         for (float& value : values)
             value = scale == 0 ? 1 : scale * (float(random()) * 0x1p-32f - 0.5f) * 4;
         writer.write(std::as_bytes(std::span(values)));

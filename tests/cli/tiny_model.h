@@ -17,6 +17,7 @@ const std::filesystem::path& tiny_model();
 struct TinyChange {
     int64_t tokens = 286;  // that it has logits for: the first of those of its tokenizer
     std::function<void(gguf::Metadata&)> keys = {};
+    float scale = 1;  // of its logits
 };
 std::filesystem::path changed_tiny_model(const std::string& name, const TinyChange& change);
 
