@@ -1,6 +1,5 @@
 #include "cli/sampling_options.h"
 
-#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -61,7 +60,7 @@ void read_numbers(const Arguments& arguments, model::SamplingOptions& options) {
         value = float(arguments.real(name, value, -most, most));
     };
     real("temp", options.temperature);
-    options.temperature = std::max(0.0f, options.temperature);
+    if (options.temperature < 0) options.temperature = 0;
     real("dynatemp-range", options.temperature_range);
     real("dynatemp-exp", options.temperature_exponent);
     options.top_k = arguments.integer("top-k", options.top_k);

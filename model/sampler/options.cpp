@@ -48,10 +48,18 @@ void require_sensible(const SamplingOptions& options) {
             options.frequency_penalty, "a number");
     require(options.penalty_last_n >= 0, "the window of the penalties",
             double(options.penalty_last_n), "0 or more tokens");
-    for (float value : {options.top_n_sigma, options.typical_p, options.top_p, options.min_p,
-                        options.xtc_probability, options.xtc_threshold, options.temperature,
-                        options.temperature_range, options.temperature_exponent})
-        require(!std::isnan(value), "a parameter", value, "a number");
+    const std::pair<const char*, float> others[] = {
+        {"top-n-sigma", options.top_n_sigma},
+        {"typical-p", options.typical_p},
+        {"top-p", options.top_p},
+        {"min-p", options.min_p},
+        {"the probability of xtc", options.xtc_probability},
+        {"the threshold of xtc", options.xtc_threshold},
+        {"the temperature", options.temperature},
+        {"the range of the temperature", options.temperature_range},
+        {"the exponent of the temperature", options.temperature_exponent},
+    };
+    for (auto [name, value] : others) require(!std::isnan(value), name, value, "a number");
 }
 
 }  // namespace tandem::model

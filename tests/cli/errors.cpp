@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
+#include <cmath>
 #include <cstdlib>
 #include <regex>
 
@@ -230,6 +231,15 @@ TEST(errors, sampling) {
                  "sampling: the repeat penalty is 0.000000, expected a number above 0");
     expect_error(run({"-l", "5"}), "-l 5: a bias takes a number, not \"\"");
     expect_error(run({"-l", "999+1"}), "-l 999+1: the model has tokens 0 to 285");
+    auto recommending = [](const char* key) {
+        return changed_tiny_model("nan.gguf",
+                                  {.keys = [key](auto& keys) { keys.set_f32(key, NAN); }})
+            .string();
+    };
+    expect_error({"run", "-m", recommending("general.sampling.temp"), "-p", "abc", "-n", "2"},
+                 "sampling: the temperature is nan, expected a number");
+    expect_error({"run", "-m", recommending("general.sampling.min_p"), "-p", "abc", "-n", "2"},
+                 "sampling: min-p is nan, expected a number");
     // The model may have fewer tokens than its tokenizer, or more.
     auto biased = [](const std::string& model, const char* bias) {
         return Words{"run", "-m", model, "-dev", "reference", "-p", "abc", "-n", "2", "-l", bias};
