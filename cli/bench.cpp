@@ -91,7 +91,7 @@ struct Bench {
 EngineOptions Bench::options(std::span<const Case> tests) const {
     const Setup& setup = tests.front().setup;
     EngineOptions options;
-    options.devices = setup.devices.empty() ? kernels::usual_devices() : setup.devices;
+    options.devices = devices_of(setup);
     options.cache = cache_folder();
     if (arguments.has("device-table")) options.device_table = arguments.text("device-table");
     options.wire = parallel::wire_from_name(arguments.text("reduce-type", "f32"));

@@ -5,6 +5,7 @@
 #include "cli/bench/ranges.h"
 #include "cli/model_options.h"
 #include "gguf/error.h"
+#include "kernels/devices.h"
 
 namespace tandem::cli {
 
@@ -30,11 +31,13 @@ constexpr Option list[] = {
     {"-ctv, --cache-type-v", "TYPES",
      "of cached values: f32, f16, bf16, q8_0 or q4_0 (default: f16)"},
     {"-t, --threads", "LIST", "threads of a CPU device (default: one per core of its set)"},
-    {"-sm, --split-mode", "MODES", "none, layer, tensor or graph (default: layer)"},
+    {"-sm, --split-mode", "MODES",
+     "none, layer, tensor or graph (default: layer, but tensor for memory nodes of the CPU)"},
     {"-mg, --main-gpu", "LIST", "the device of split mode none (default: 0)"},
     {"-dev, --device", "SET",
      "devices, separated by commas; several sets by several -dev, or as a,b/c: a, then b with c "
-     "(default: the GPUs, or cpu where there is none)"},
+     "(default: the GPUs; where there is none cpu, or where memory is near to some cores only each "
+     "memory node, cpu:node0,cpu:node1)"},
     {"-ngl, --n-gpu-layers, --gpu-layers", "LIST",
      "0: no GPU where -dev names none; other numbers have no effect, the split mode places layers"},
     {"-ts, --tensor-split", "RATIO",
@@ -119,7 +122,7 @@ std::vector<std::vector<std::string>> device_sets(const Arguments& arguments) {
     if (!all.empty()) return all;
     for (const std::string& layers : texts(arguments, "n-gpu-layers", "all")) {
         std::vector<std::string> set;
-        if (layers == "0") set = {"cpu"};
+        if (layers == "0") set = kernels::cpu_devices();
         if (std::find(all.begin(), all.end(), set) == all.end()) all.push_back(std::move(set));
     }
     return all;
@@ -228,6 +231,10 @@ Columns columns_of(const std::vector<Case>& cases) {
 const OptionGroup bench_options{"tests; a list makes a test of each of its entries", list};
 const OptionGroup bench_run_options{"measurement", run_list};
 
+std::vector<std::string> devices_of(const Setup& setup) {
+    return setup.devices.empty() ? kernels::usual_devices() : setup.devices;
+}
+
 Cases read_cases(const Arguments& arguments) {
     std::vector<std::vector<double>> ratios;
     for (const std::string& set : sets(arguments, "tensor-split")) {
@@ -240,10 +247,13 @@ Cases read_cases(const Arguments& arguments) {
     multiply(cases, models(arguments), [](Case& one, const Model& model) {
         one.setup.model = model.name, one.setup.synthetic = model.synthetic;
     });
-    multiply(cases, texts(arguments, "split-mode", "layer"),
+    multiply(cases, texts(arguments, "split-mode", ""),
              [](Case& one, const std::string& mode) { one.setup.mode = mode; });
-    multiply(cases, device_sets(arguments),
-             [](Case& one, const auto& set) { one.setup.devices = set; });
+    const bool has_mode = arguments.has("split-mode");
+    multiply(cases, device_sets(arguments), [&](Case& one, const auto& set) {
+        one.setup.devices = set;
+        if (!has_mode) one.setup.mode = usual_mode(devices_of(one.setup));
+    });
     multiply(cases, numbers(arguments, "main-gpu", {0}, 0),
              [](Case& one, int64_t device) { one.setup.main_device = int(device); });
     multiply(cases, ratios, [](Case& one, const auto& ratio) { one.setup.ratio = ratio; });

@@ -29,6 +29,9 @@ struct Setup {
     bool operator==(const Setup&) const = default;
 };
 
+// The names of those that it runs on.
+std::vector<std::string> devices_of(const Setup& setup);
+
 // One line of the table.
 struct Case {
     Setup setup;

@@ -3,8 +3,10 @@
 
 #include "cli/bench/cases.h"
 #include "cli/bench/ranges.h"
+#include "cli/model_options.h"
 #include "cli/subcommands.h"
 #include "gguf/vectors.h"
+#include "kernels/devices.h"
 
 namespace tandem::cli {
 namespace {
@@ -46,7 +48,7 @@ std::string text_of(const Cases& cases) {
 }
 
 TEST(Cases, defaults_are_those_of_llama_bench) {
-    const Cases cases = cases_of({"-m", "a.gguf"});
+    const Cases cases = cases_of({"-m", "a.gguf", "-sm", "layer"});
     EXPECT_EQ(text_of(cases), "512/0@0 0/128@0 ");
     EXPECT_EQ(cases.list[0].setup.model, "a.gguf");
     EXPECT_EQ(cases.list[0].batch, 2048);
@@ -114,10 +116,25 @@ TEST(Cases, no_layers_on_a_gpu_is_the_cpu) {
     using Devices = std::vector<std::string>;
     const Cases cases = cases_of({"-m", "a", "-n", "0", "-ngl", "0,33,99"});
     ASSERT_EQ(cases.list.size(), 2u);
-    EXPECT_EQ(cases.list[0].setup.devices, Devices{"cpu"});
+    EXPECT_EQ(cases.list[0].setup.devices, kernels::cpu_devices());
     EXPECT_EQ(cases.list[1].setup.devices, Devices());
     EXPECT_EQ(cases_of({"-m", "a", "-n", "0", "-ngl", "0", "-dev", "cpu:0"}).list[0].setup.devices,
               Devices{"cpu:0"});
+}
+
+TEST(Cases, modes_are_those_that_a_run_takes_for_the_devices) {
+    const std::string nodes = "cpu:node0,cpu:node1";
+    const Cases usual = cases_of({"-m", "a", "-n", "0", "-dev", nodes, "-dev", "cpu", "-ngl", "0"});
+    ASSERT_EQ(usual.list.size(), 2u);
+    EXPECT_EQ(usual.list[0].setup.mode, "tensor");
+    EXPECT_EQ(usual.list[1].setup.mode, "layer");
+    EXPECT_TRUE(usual.columns.mode);
+    for (const Case& one : cases_of({"-m", "a", "-ngl", "0,99"}).list)
+        EXPECT_EQ(one.setup.mode, usual_mode(devices_of(one.setup)));
+    const Cases chosen = cases_of({"-m", "a", "-n", "0", "-dev", nodes, "-sm", "layer,none"});
+    ASSERT_EQ(chosen.list.size(), 2u);
+    EXPECT_EQ(chosen.list[0].setup.mode, "layer");
+    EXPECT_EQ(chosen.list[1].setup.mode, "none");
 }
 
 TEST(Cases, errors_name_the_option) {
