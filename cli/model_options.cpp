@@ -34,7 +34,8 @@ constexpr Option device_list[] = {
      "it; none: no GPU (default: the GPUs; where there is none cpu, which is all cores, or where "
      "memory is near to some cores only each memory node, cpu:node0,cpu:node1)"},
     {"-ngl, --gpu-layers, --n-gpu-layers", "N",
-     "0: no GPU where -dev names none; other numbers have no effect, the split mode places layers"},
+     "0: no GPU where -dev names none; auto, all and other numbers have no effect, the split mode "
+     "places layers"},
     {"-t, --threads", "N", "threads of a CPU device (default: one per core of its set)"},
     {"-sm, --split-mode", "MODE",
      "none: one device; layer: whole layers on one device each; tensor: every layer over all "
@@ -129,6 +130,11 @@ int64_t training_context(const gguf::File& file) {
         std::numeric_limits<int32_t>::max());
 }
 
+bool leaves_gpus(const std::string& layers) {
+    return !is_auto_or_all(layers) && to_integer(layers, "--gpu-layers, beside auto and all,", -2,
+                                                 std::numeric_limits<int32_t>::max()) == 0;
+}
+
 }  // namespace
 
 const OptionGroup file_options{"model", file_list};
@@ -164,9 +170,9 @@ EngineOptions engine_options(const Arguments& arguments, int64_t context) {
 }
 
 std::vector<std::string> chosen_devices(const Arguments& arguments) {
+    const bool no_gpu = leaves_gpus(arguments.text("gpu-layers", "all"));
     if (arguments.has("device")) return to_devices(arguments.text("device"));
-    if (arguments.text("gpu-layers") == "0") return kernels::cpu_devices();
-    return kernels::usual_devices();
+    return no_gpu ? kernels::cpu_devices() : kernels::usual_devices();
 }
 
 std::string usual_mode(std::span<const std::string> devices) {
@@ -202,6 +208,8 @@ std::vector<std::string> to_devices(std::string_view text) {
             std::string(text) + "\"");
     return devices;
 }
+
+bool is_auto_or_all(std::string_view text) { return text == "auto" || text == "all"; }
 
 std::vector<double> to_ratio(std::string_view text) {
     constexpr double most = 1e15;  // so that sums are exact enough

@@ -39,7 +39,8 @@ constexpr Option list[] = {
      "(default: the GPUs; where there is none cpu, or where memory is near to some cores only each "
      "memory node, cpu:node0,cpu:node1)"},
     {"-ngl, --n-gpu-layers, --gpu-layers", "LIST",
-     "0: no GPU where -dev names none; other numbers have no effect, the split mode places layers"},
+     "0: no GPU where -dev names none; auto, all and other numbers have no effect, the split mode "
+     "places layers"},
     {"-ts, --tensor-split", "RATIO",
      "shares of the devices, 3,1; several by several -ts, or as 3/1,1/1"},
 };
@@ -114,15 +115,28 @@ std::vector<std::string> sets(const Arguments& arguments, const char* name) {
     return all;
 }
 
+// -1 stands for auto and all.
+Numbers gpu_layers(const Arguments& arguments) {
+    Numbers all;
+    for (const std::string& text : texts(arguments, "n-gpu-layers", "all"))
+        if (is_auto_or_all(text))
+            all.push_back(-1);
+        else
+            for (int64_t number : to_numbers(text, "--n-gpu-layers, beside auto and all,", -2))
+                all.push_back(number);
+    return all;
+}
+
 // None: the usual ones.
 std::vector<std::vector<std::string>> device_sets(const Arguments& arguments) {
+    const Numbers on_gpus = gpu_layers(arguments);
     std::vector<std::vector<std::string>> all;
     for (const std::string& set : sets(arguments, "device"))
         all.push_back(set == "auto" ? std::vector<std::string>() : to_devices(set));
     if (!all.empty()) return all;
-    for (const std::string& layers : texts(arguments, "n-gpu-layers", "all")) {
+    for (int64_t layers : on_gpus) {
         std::vector<std::string> set;
-        if (layers == "0") set = kernels::cpu_devices();
+        if (layers == 0) set = kernels::cpu_devices();
         if (std::find(all.begin(), all.end(), set) == all.end()) all.push_back(std::move(set));
     }
     return all;

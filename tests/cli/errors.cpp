@@ -145,6 +145,12 @@ TEST(errors, devices_and_ratios) {
     expect_error(run({"-dev", ""}),
                  "no device to run on: -dev takes names separated by commas, such as cpu or "
                  "cpu:0-3,cpu:4-7, not \"\"");
+    for (const char* none : {"zero", "", "-3", "1.5"})
+        expect_error(run({"-dev", "reference", "-ngl", none}),
+                     "--gpu-layers, beside auto and all, takes a whole number, -2 or more, not \"" +
+                         std::string(none) + "\"");
+    for (const char* some : {"auto", "all", "-2", "0", "99"})
+        EXPECT_EQ(tandem(run({"-dev", "reference", "-ngl", some})).code, 0) << some;
     Result result = tandem(run({"-dev", "gpu7"}));
     EXPECT_EQ(result.code, 1);
     EXPECT_TRUE(result.error.starts_with("error: device \"gpu7\" does not exist; "))

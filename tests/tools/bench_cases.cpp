@@ -122,6 +122,20 @@ TEST(Cases, no_layers_on_a_gpu_is_the_cpu) {
               Devices{"cpu:0"});
 }
 
+TEST(Cases, layers_on_a_gpu_are_numbers_or_all) {
+    auto sets = [](const char* layers) {
+        return cases_of({"-m", "a", "-n", "0", "-ngl", layers}).list.size();
+    };
+    EXPECT_EQ(sets("0-1"), 2u);
+    EXPECT_EQ(sets("-2,0-40+10,all"), 2u);
+    for (const char* some : {"auto", "all", "-1", "-2", "1-40"}) EXPECT_EQ(sets(some), 1u) << some;
+    for (const char* none : {"", "foo", "0x1", "1.5", "-3", "1-", "auto,"})
+        EXPECT_NE(error_of([&] { sets(none); }).find("--n-gpu-layers, beside auto and all, takes "),
+                  std::string::npos)
+            << none;
+    EXPECT_NE(error_of([] { cases_of({"-m", "a", "-dev", "cpu", "-ngl", "foo"}); }), "");
+}
+
 TEST(Cases, modes_are_those_that_a_run_takes_for_the_devices) {
     const std::string nodes = "cpu:node0,cpu:node1";
     const Cases usual = cases_of({"-m", "a", "-n", "0", "-dev", nodes, "-dev", "cpu", "-ngl", "0"});
