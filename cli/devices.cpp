@@ -4,10 +4,12 @@
 #include <iostream>
 #include <optional>
 
+#include "cli/interrupts.h"
 #include "cli/measure/cached.h"
 #include "cli/model_options.h"
 #include "cli/output_file.h"
 #include "cli/subcommands.h"
+#include "gguf/error.h"
 #include "kernels/devices.h"
 
 namespace tandem::cli {
@@ -93,24 +95,25 @@ void print_measured(const parallel::DeviceTable& table) {
         }
 }
 
-int run(const Arguments& arguments) {
+void list_all(const kernels::CpuOptions& cpu) {
+    std::cout << "Available devices:\n"
+              << describe(kernels::vulkan_adapters()) << describe({"cpu"}, cpu)
+              << describe_nodes(cpu) << describe({"reference"}, cpu);
+}
+
+void act(const Arguments& arguments, const kernels::CpuOptions& cpu, const Interrupts& interrupts) {
     const bool measure = arguments.on("measure"), write = arguments.has("output");
-    const kernels::CpuOptions cpu{int(std::max<int64_t>(0, arguments.integer("threads", 0))),
-                                  cpu_variant()};
-    if (!arguments.has("device") && !measure && !write) {
-        std::cout << "Available devices:\n"
-                  << describe(kernels::vulkan_adapters()) << describe({"cpu"}, cpu)
-                  << describe_nodes(cpu) << describe({"reference"}, cpu);
-        return 0;
-    }
     std::optional<OutputFile> out;  // now, because measuring takes a while
     if (write) out.emplace(arguments.text("output"), "the device table");
     const MeasuredDevices wanted{
         .names = chosen_devices(arguments), .cpu = cpu, .folder = cache_folder()};
     const std::string text = describe(wanted.names, cpu);
     std::cout << "Available devices:\n" << text << std::flush;
-    if (!measure && !write) return 0;
-    auto say = [](const std::string& what) { std::cerr << "measuring " << what << "\n"; };
+    if (!measure && !write) return;
+    auto say = [&](const std::string& what) {
+        interrupts.check();
+        std::cerr << "measuring " << what << "\n";
+    };
     const parallel::DeviceTable table = speeds_of(wanted, measure, say);
     print_measured(table);
     if (measure) {
@@ -119,9 +122,27 @@ int run(const Arguments& arguments) {
                   << in_units(limits.multiply_adds_per_second) << " multiply-adds/s, "
                   << in_units(limits.float_multiply_adds_per_second) << " of floats, in all\n";
     }
+    interrupts.check();
     if (out) {
         out->write(to_text(table));
         out->finish();
+    }
+}
+
+int run(const Arguments& arguments) {
+    const kernels::CpuOptions cpu{int(std::max<int64_t>(0, arguments.integer("threads", 0))),
+                                  cpu_variant()};
+    if (!arguments.has("device") && !arguments.on("measure") && !arguments.has("output")) {
+        list_all(cpu);
+        return 0;
+    }
+    Interrupts interrupts;
+    try {
+        act(arguments, cpu, interrupts);
+    } catch (const Error&) {
+        if (!interrupts.pending()) throw;
+        std::cerr << "interrupted\n";
+        return interrupted_exit;
     }
     return 0;
 }

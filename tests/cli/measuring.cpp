@@ -281,6 +281,18 @@ TEST_F(Measuring, devices_are_measured_and_planned_with) {
     EXPECT_EQ(again.error, "");
 }
 
+TEST_F(Measuring, devices_leave_no_table_when_interrupted) {
+    const std::filesystem::path table = tiny_model().parent_path() / "interrupted.json";
+    Process process({"devices", "-dev", "reference", "--measure", "-o", table.string()});
+    ASSERT_TRUE(process.has_written(0, 20));  // "measuring "
+    EXPECT_TRUE(std::filesystem::exists(table));
+    process.interrupt();
+    const Result result = process.finish();
+    EXPECT_EQ(result.code, 130);
+    EXPECT_TRUE(result.error.ends_with("\ninterrupted\n")) << result.error;
+    EXPECT_FALSE(std::filesystem::exists(table));
+}
+
 std::string text_of(int words) {
     std::string text;
     for (int i = 0; i < words; ++i) text += "word " + std::string(1, char('a' + i % 26)) + " ";
