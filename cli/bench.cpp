@@ -242,10 +242,7 @@ void act(Bench& bench) {
     bench.row.cpu = processor();
     const auto finish = [&] {
         tables.finish();
-        if (picture && !bench.rows.empty()) {
-            picture->write(to_svg(make_charts(bench.rows)));
-            picture->finish();
-        }
+        if (picture && !bench.rows.empty()) picture->replace(to_svg(make_charts(bench.rows)));
         (format == "md" ? std::cout : std::cerr) << bench.profiles;
     };
     try {

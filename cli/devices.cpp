@@ -123,10 +123,7 @@ void act(const Arguments& arguments, const kernels::CpuOptions& cpu, const Inter
                   << in_units(limits.float_multiply_adds_per_second) << " of floats, in all\n";
     }
     interrupts.check();
-    if (out) {
-        out->write(to_text(table));
-        out->finish();
-    }
+    if (out) out->replace(to_text(table));
 }
 
 int run(const Arguments& arguments) {

@@ -1,5 +1,7 @@
 #include "cli/output_file.h"
 
+#include <unistd.h>
+
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -23,6 +25,23 @@ bool is_model(const fs::path& path) {
            std::string_view(magic, sizeof magic) == "GGUF";
 }
 
+// The place that another file can take; empty for a device, a pipe, and what standard output goes
+// to, which the file would leave behind.
+fs::path place_of(const fs::path& path) {
+    std::error_code none;
+    for (const char* stream : {"/dev/stdout", "/dev/stderr"})
+        if (fs::equivalent(path, stream, none)) return {};
+    return is_regular(path) ? fs::canonical(path, none) : fs::path();
+}
+
+std::error_code take_place(const fs::path& file, const fs::path& place) {
+    std::error_code error;
+    const fs::file_status before = fs::status(place, error);
+    if (fs::exists(before)) fs::permissions(file, before.permissions(), error);
+    fs::rename(file, place, error);
+    return error;
+}
+
 }  // namespace
 
 OutputFile::OutputFile(std::string path, std::string what)
@@ -36,7 +55,8 @@ OutputFile::OutputFile(std::string path, std::string what)
 
 OutputFile::~OutputFile() {
     std::error_code none;
-    if (is_new_ && !written_) fs::remove(path_, none);
+    out_.close();
+    if (is_new_ && fs::is_empty(path_, none)) fs::remove(fs::canonical(path_, none), none);
 }
 
 void OutputFile::write(std::string_view bytes) {
@@ -49,6 +69,25 @@ void OutputFile::write(std::string_view bytes) {
 void OutputFile::finish() {
     out_.flush();
     require_good();
+}
+
+void OutputFile::replace(std::string_view bytes) {
+    const fs::path place = place_of(path_);
+    const fs::path beside = place.string() + "." + std::to_string(::getpid());
+    std::ofstream out;
+    if (!place.empty()) out.open(beside, std::ios::binary | std::ios::trunc);
+    // A file may be writable where its folder is not.
+    if (place.empty() || (!out && errno == EACCES)) {
+        write(bytes);
+        return finish();
+    }
+    out.write(bytes.data(), std::streamsize(bytes.size()));
+    out.close();
+    std::error_code error(errno, std::generic_category()), none;
+    if (out) error = take_place(beside, place);
+    if (!error) return;
+    fs::remove(beside, none);
+    fail(error.message());
 }
 
 void OutputFile::fail(const std::string& why) const {

@@ -13,12 +13,16 @@ class OutputFile {
     // Throws Error, which says that `what` ("the logits") cannot be written to it, and why. A model
     // is never written over: it may be the one that is read.
     OutputFile(std::string path, std::string what);
-    ~OutputFile();  // a new file that nothing was written to goes again
+    ~OutputFile();  // a new file that holds nothing goes again
     OutputFile(const OutputFile&) = delete;
     OutputFile& operator=(const OutputFile&) = delete;
 
+    // Some of what comes; the first takes the place of what was there.
     void write(std::string_view bytes);
     void finish();  // all of it has arrived, or Error says why not
+    // All at once, in place of `write` and `finish`: where it does not arrive, what was there
+    // stays.
+    void replace(std::string_view bytes);
 
   private:
     [[noreturn]] void fail(const std::string& why) const;
