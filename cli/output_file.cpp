@@ -4,7 +4,6 @@
 
 #include <cerrno>
 #include <cstring>
-#include <filesystem>
 
 #include "gguf/error.h"
 
@@ -17,12 +16,6 @@ namespace {
 bool is_regular(const fs::path& path) {
     std::error_code none;
     return fs::is_regular_file(path, none);
-}
-
-bool is_model(const fs::path& path) {
-    char magic[4] = {};
-    return is_regular(path) && std::ifstream(path, std::ios::binary).read(magic, sizeof magic) &&
-           std::string_view(magic, sizeof magic) == "GGUF";
 }
 
 // The place that another file can take; empty for a device, a pipe, and what standard output goes
@@ -43,6 +36,12 @@ std::error_code take_place(const fs::path& file, const fs::path& place) {
 }
 
 }  // namespace
+
+bool is_model(const fs::path& path) {
+    char magic[4] = {};
+    return is_regular(path) && std::ifstream(path, std::ios::binary).read(magic, sizeof magic) &&
+           std::string_view(magic, sizeof magic) == "GGUF";
+}
 
 OutputFile::OutputFile(std::string path, std::string what)
     : path_(std::move(path)), what_(std::move(what)) {

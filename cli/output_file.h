@@ -2,11 +2,15 @@
 // what it held until then stays until there is something to take its place.
 #pragma once
 
+#include <filesystem>
 #include <fstream>
 #include <string>
 #include <string_view>
 
 namespace tandem::cli {
+
+// Whether a file begins as models do.
+bool is_model(const std::filesystem::path& path);
 
 class OutputFile {
   public:

@@ -28,19 +28,19 @@ void check_row(const TensorInfo& tensor, const std::string& path) {
 }  // namespace
 
 Writer::Writer(const std::filesystem::path& path, const Metadata& metadata,
-               std::vector<TensorInfo> tensors)
-    : path_(path), tensors_(std::move(tensors)) {
-    alignment_ = read_alignment(metadata, path.string());
+               std::vector<TensorInfo> tensors, const std::string& name)
+    : name_(name.empty() ? path.string() : name), tensors_(std::move(tensors)) {
+    alignment_ = read_alignment(metadata, name_);
     uint64_t offset = 0;
     for (TensorInfo& tensor : tensors_) {
-        check_row(tensor, path.string());
+        check_row(tensor, name_);
         tensor.offset = offset;
         offset += round_up(uint64_t(tensor.bytes()), alignment_);
     }
-    const std::string text = serialize(metadata, tensors_, path.string());
+    const std::string text = serialize(metadata, tensors_, name_);
     const auto head = std::as_bytes(std::span(text));
     // What the reader refuses must not be written.
-    read_directory(head, path.string(), Content::Directory);
+    read_directory(head, name_, Content::Directory);
 
     out_.open(path, std::ios::binary | std::ios::trunc);
     append(head);
@@ -74,8 +74,7 @@ void Writer::append(std::span<const std::byte> bytes) {
 
 void Writer::check_stream() const {
     if (out_) return;
-    throw fault(path_.string(), "E_IO",
-                "cannot be written: " + std::generic_category().message(errno));
+    throw fault(name_, "E_IO", "cannot be written: " + std::generic_category().message(errno));
 }
 
 void Writer::pad() {

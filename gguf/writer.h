@@ -18,9 +18,10 @@ class Writer {
   public:
     // Creates or replaces `path` and writes header, metadata and directory; offsets are assigned
     // here, packed at the alignment that the metadata asks for. The architecture comes first among
-    // the keys. Throws Error when the file cannot be written or an entry breaks the format's rules.
+    // the keys. Throws Error when the file cannot be written or an entry breaks the format's rules;
+    // it calls the file `name`, where that is not empty.
     Writer(const std::filesystem::path& path, const Metadata& metadata,
-           std::vector<TensorInfo> tensors);
+           std::vector<TensorInfo> tensors, const std::string& name = {});
 
     // Appends bytes to the current tensor; one tensor may take several calls. Moves on to the next
     // when the current one is complete.
@@ -33,7 +34,7 @@ class Writer {
     void append(std::span<const std::byte> bytes);
     void pad();
     void check_stream() const;
-    std::filesystem::path path_;
+    std::string name_;
     std::ofstream out_;
     std::vector<TensorInfo> tensors_;
     uint64_t alignment_ = 0;

@@ -1,8 +1,14 @@
 #include "cli/synth/model.h"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <string>
 
+#include "cli/output_file.h"
 #include "cli/synth/family.h"
 #include "cli/synth/random_rows.h"
 #include "gguf/error.h"
@@ -10,6 +16,8 @@
 #include "parallel/plan_print.h"
 
 namespace tandem::cli {
+
+namespace fs = std::filesystem;
 
 using gguf::TensorInfo;
 
@@ -37,43 +45,77 @@ const synth::Family& find_family(const Preset& preset) {
     throw Error("no family of synthetic models is called " + std::string(preset.architecture));
 }
 
+Error cannot_write(const std::string& name, const std::string& why) {
+    return Error("cannot write " + name + ": " + why);
+}
+
 // Removes a file that has not become what it should be.
 class Unfinished {
   public:
-    explicit Unfinished(std::filesystem::path path) : path_(std::move(path)) {}
+    // Beside the one that it is to become, which messages call `name`.
+    Unfinished(const fs::path& target, const std::string& name)
+        : path_(target.string() + "." + std::to_string(::getpid()) + ".incomplete"), name_(name) {
+        const int file = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (file < 0) throw cannot_write(name_, std::strerror(errno));
+        ::close(file);
+    }
     Unfinished(const Unfinished&) = delete;
     ~Unfinished() {
         std::error_code ignored;
-        std::filesystem::remove(path_, ignored);
+        fs::remove(path_, ignored);
     }
-    const std::filesystem::path& path() const { return path_; }
-    void rename_to(const std::filesystem::path& target) const {
+    const fs::path& path() const { return path_; }
+    void rename_to(const fs::path& target) const {
         std::error_code error;
-        std::filesystem::rename(path_, target, error);
-        if (error) throw Error("cannot write " + target.string() + ": " + error.message());
+        fs::rename(path_, target, error);
+        if (error) throw cannot_write(name_, error.message());
     }
 
   private:
-    std::filesystem::path path_;
+    const fs::path path_;
+    const std::string name_;
 };
 
-// A finished file takes the place of what has its name: of a file only, not of a folder or a
-// device.
-void require_file(const std::filesystem::path& path) {
-    std::error_code ignored;
-    const std::filesystem::file_status status = std::filesystem::status(path, ignored);
-    if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status))
-        throw Error("cannot write " + path.string() + ": it is there, and not a regular file");
+bool is_synthetic(const fs::path& path) {
+    try {
+        const gguf::File file = gguf::File::open(path, gguf::Content::Directory);
+        return file.metadata().text("general.name").value_or("").ends_with(synth::end_of_names);
+    } catch (const Error&) {
+        return false;
+    }
 }
 
-void require_room(const std::filesystem::path& path, int64_t bytes) {
+// Why a finished file must not take the place of what has its name: it takes that of a file only,
+// not of a folder or a device, nor of a model that someone would miss. Empty where it may.
+std::string objection(const fs::path& target) {
+    std::error_code ignored;
+    const fs::file_status status = fs::symlink_status(target, ignored);
+    if (!fs::exists(status)) return {};
+    if (fs::is_symlink(status)) return "it is a link that leads nowhere";
+    if (!fs::is_regular_file(status)) return "it is there, and not a regular file";
+    if (::access(target.c_str(), W_OK) != 0) return std::strerror(errno);
+    if (is_model(target) && !is_synthetic(target)) return "it is a model that synth did not make";
+    return {};
+}
+
+// Where the file goes that messages call `name`: behind all links.
+fs::path place_of(const fs::path& path, const std::string& name) {
     std::error_code error;
-    const auto space = std::filesystem::space(std::filesystem::absolute(path).parent_path(), error);
+    fs::path target = fs::weakly_canonical(path, error);
+    const std::string why = error ? error.message() : objection(target);
+    if (!why.empty()) throw cannot_write(name, why);
+    return target;
+}
+
+// `file` is there already.
+void require_room(const fs::path& file, const std::string& name, int64_t bytes) {
+    std::error_code error;
+    const auto space = fs::space(file, error);
     if (!error && space.available < uintmax_t(bytes))
-        throw Error("cannot write " + path.string() + ": it needs " +
-                    parallel::in_bytes(double(bytes)) + ", and its disk has " +
-                    parallel::in_bytes(double(space.available)) +
-                    " left; fewer layers (--layers) need less");
+        throw cannot_write(name, "it needs " + parallel::in_bytes(double(bytes)) +
+                                     ", and its disk has " +
+                                     parallel::in_bytes(double(space.available)) +
+                                     " left; fewer layers (--layers) need less");
 }
 
 }  // namespace
@@ -114,14 +156,14 @@ SyntheticModel design(const Preset& preset, const Recipe& recipe, int64_t layers
             .seed = seed};
 }
 
-void write(const SyntheticModel& model, const std::filesystem::path& path,
-           const WriteProgress& progress) {
+void write(const SyntheticModel& model, const fs::path& path, const WriteProgress& progress) {
     int64_t done = 0;
     const int64_t total = model.bytes();
-    require_file(path);
-    require_room(path, total);
-    const Unfinished file(path.string() + ".incomplete");
-    gguf::Writer writer(file.path(), model.metadata, model.tensors);
+    const std::string name = path.string();
+    const fs::path target = place_of(path, name);
+    const Unfinished file(target, name);
+    require_room(file.path(), name, total);
+    gguf::Writer writer(file.path(), model.metadata, model.tensors, name);
     std::vector<std::byte> piece;
     for (const TensorInfo& tensor : model.tensors) {
         if (tensor.dims == 1) {
@@ -146,7 +188,7 @@ void write(const SyntheticModel& model, const std::filesystem::path& path,
         }
     }
     writer.finish();
-    file.rename_to(path);
+    file.rename_to(target);
 }
 
 }  // namespace tandem::cli

@@ -30,7 +30,7 @@ SyntheticModel design(const Preset& preset, const Recipe& recipe, int64_t layers
 // Bytes written, and all of them; false to give up.
 using WriteProgress = std::function<bool(int64_t done, int64_t total)>;
 // Creates or replaces the file, which appears only when it is complete. Throws Error, also where
-// the disk has no room for it, and "interrupted".
+// the disk has no room for it, where a model is there that was not made so, and "interrupted".
 void write(const SyntheticModel& model, const std::filesystem::path& path,
            const WriteProgress& progress = {});
 

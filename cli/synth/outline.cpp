@@ -19,7 +19,7 @@ Outline::Outline(const Preset& preset, const Recipe& recipe, int64_t blocks)
     : preset(preset), recipe(recipe), blocks(blocks) {
     metadata.set_string("general.architecture", std::string(preset.architecture));
     metadata.set_string("general.type", "model");
-    metadata.set_string("general.name", std::string(preset.title) + ", random weights");
+    metadata.set_string("general.name", std::string(preset.title) + std::string(end_of_names));
     metadata.set_string("general.size_label", std::string(preset.size));
     metadata.set_u32("general.file_type", file_type(recipe));
     metadata.set_u32("general.quantization_version", 2);

@@ -13,6 +13,9 @@
 
 namespace tandem::cli::synth {
 
+// Behind the title of the model that has these dimensions: by this a synthetic one is known.
+inline constexpr std::string_view end_of_names = ", random weights";
+
 class Outline {
   public:
     // Sets the keys that every model has.

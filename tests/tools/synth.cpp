@@ -1,5 +1,7 @@
 // Models with random weights: their types, shapes and keys, and that tandem itself can plan them.
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <cmath>
 #include <fstream>
@@ -10,7 +12,9 @@
 #include "gguf/error.h"
 #include "gguf/folder.h"
 #include "gguf/vectors.h"
+#include "gguf/writer.h"
 #include "model/architecture.h"
+#include "tools/tiny.h"
 
 namespace tandem::cli {
 namespace {
@@ -133,10 +137,61 @@ TEST(Synth, nothing_is_left_when_writing_ends_early) {
               }),
               "interrupted");
     EXPECT_TRUE(std::filesystem::is_empty(folder / ""));
-    EXPECT_NE(error_of([&] {
-                  write(design("qwen3-0.6b:Q4_0", 1, 0), folder / "no" / "x.gguf");
-              }).find("cannot be written"),
-              std::string::npos);
+    const auto nowhere = folder / "no" / "x.gguf";
+    EXPECT_EQ(error_of([&] { write(test::design_tiny(), nowhere); }),
+              "cannot write " + nowhere.string() + ": No such file or directory");
+}
+
+std::string refusal(const std::filesystem::path& path) {
+    const std::string error = error_of([&] { write(test::design_tiny(), path); });
+    const std::string begin = "cannot write " + path.string() + ": ";
+    return error.starts_with(begin) ? error.substr(begin.size()) : error;
+}
+
+TEST(Synth, the_place_of_other_models_is_not_taken) {
+    const Folder folder;
+    const auto real = folder / "real.gguf", cut = folder / "cut.gguf", made = folder / "made.gguf";
+    gguf::Metadata metadata;
+    metadata.set_string("general.architecture", "llama");
+    metadata.set_string("general.name", "Someone's");
+    gguf::Writer(real, metadata, {}).finish();
+    std::ofstream(cut) << "GGUF";
+    std::ofstream(made) << "a text";
+    for (const auto& path : {real, cut})
+        EXPECT_EQ(refusal(path), "it is a model that synth did not make");
+    EXPECT_EQ(gguf::File::open(real).metadata().text("general.name"), "Someone's");
+    for (int time = 0; time < 2; ++time) EXPECT_EQ(refusal(made), "");
+    EXPECT_EQ(gguf::File::open(made).metadata().text("general.name"), "Tiny, random weights");
+}
+
+TEST(Synth, what_may_not_be_written_is_not_replaced) {
+    if (geteuid() == 0) GTEST_SKIP() << "who may write everything";
+    const Folder folder;
+    const auto path = folder / "x.gguf";
+    std::ofstream(path) << "a text";
+    std::filesystem::permissions(path, std::filesystem::perms::owner_read);
+    EXPECT_EQ(refusal(path), "Permission denied");
+}
+
+TEST(Synth, files_are_written_behind_links) {
+    const Folder folder;
+    const auto link = folder / "link.gguf";
+    std::filesystem::create_symlink("x.gguf", link);
+    EXPECT_EQ(refusal(link), "it is a link that leads nowhere");
+    std::ofstream(folder / "x.gguf") << "a text";
+    EXPECT_EQ(refusal(link), "");
+    EXPECT_TRUE(std::filesystem::is_symlink(link));
+    EXPECT_EQ(gguf::File::open(folder / "x.gguf").metadata().text("general.name"),
+              "Tiny, random weights");
+}
+
+TEST(Synth, pipes_are_not_waited_for) {
+    const Folder folder;
+    const auto path = folder / "x.gguf";
+    ASSERT_EQ(mkfifo((path.string() + ".incomplete").c_str(), 0600), 0);
+    EXPECT_EQ(refusal(path), "");
+    ASSERT_EQ(mkfifo((folder / "pipe.gguf").c_str(), 0600), 0);
+    EXPECT_EQ(refusal(folder / "pipe.gguf"), "it is there, and not a regular file");
 }
 
 TEST(Synth, llama3_stretches_long_wavelengths) {

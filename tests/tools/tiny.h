@@ -6,7 +6,7 @@
 
 namespace tandem::test {
 
-inline gguf::File make_tiny(const Folder& folder, const char* type = "F32") {
+inline cli::SyntheticModel design_tiny(const char* type = "F32") {
     const cli::Preset preset{.name = "tiny",
                              .title = "Tiny",
                              .size = "0.1M",
@@ -20,7 +20,11 @@ inline gguf::File make_tiny(const Folder& folder, const char* type = "F32") {
                              .vocab = 400,
                              .vocabulary = cli::Vocabulary::Spm,
                              .context = 256};
-    write(design(preset, cli::find_recipe(type), 0, 1), folder / "tiny.gguf");
+    return design(preset, cli::find_recipe(type), 0, 1);
+}
+
+inline gguf::File make_tiny(const Folder& folder, const char* type = "F32") {
+    write(design_tiny(type), folder / "tiny.gguf");
     return gguf::File::open(folder / "tiny.gguf");
 }
 
