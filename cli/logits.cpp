@@ -11,6 +11,7 @@
 #include "cli/output_file.h"
 #include "cli/subcommands.h"
 #include "gguf/error.h"
+#include "model/sampler/sampler.h"
 
 namespace tandem::cli {
 
@@ -67,6 +68,7 @@ void evaluate(Run& run, std::span<const int32_t> tokens, int64_t steps, OutputFi
     Entry entry(run.accounts.generation, run.driver->executor());
     for (int64_t step = 0; step < steps; ++step) {
         if (step == 0) write(out, last);
+        model::require_numbers(last);
         int32_t best = int32_t(std::max_element(last.begin(), last.end()) - last.begin());
         run.greedy.push_back(best);
         ++run.accounts.generated;

@@ -79,13 +79,17 @@ size_t Sampler::list(std::span<const float> logits) {
     return 0;
 }
 
-int32_t Sampler::sample(std::span<const float> logits) {
+void require_numbers(std::span<const float> logits) {
     int32_t strange = 0;  // counted, which goes many at a time
     for (float logit : logits) strange += !(logit < INFINITY);
     if (strange > 0)
         throw Error(
             "the model's answer is not a number: its weights are damaged, or their sums overflow; "
-            "another copy of the file, or another device (-dev), may help");
+            "another copy of the file, another device (-dev) or a wider --reduce-type may help");
+}
+
+int32_t Sampler::sample(std::span<const float> logits) {
+    require_numbers(logits);
     for (size_t i = list(logits); i < options_.order.size(); ++i)
         if (options_.order[i]->active(options_))
             options_.order[i]->apply(candidates_, {options_, history_, randoms_[i]});

@@ -15,6 +15,9 @@ namespace tandem::model {
 // the index of the chosen one. Throws Error where all are forbidden, or a logit is infinite.
 size_t draw(Candidates& candidates, Random& random);
 
+// Throws Error where one of the logits is NaN or infinitely large.
+void require_numbers(std::span<const float> logits);
+
 class Sampler {
   public:
     // Throws Error where an option makes no sense.

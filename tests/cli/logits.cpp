@@ -1,6 +1,7 @@
 // `tandem logits` as a process.
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstring>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -103,6 +104,17 @@ TEST(logits, leave_a_file_alone_until_there_are_others) {
                   "error: token 5000 does not exist");
     EXPECT_EQ(read_file(precious), "precious");
     EXPECT_FALSE(std::filesystem::exists(fresh));
+}
+
+// The rows are written, but nothing is chosen by them.
+TEST(logits, choose_nothing_where_they_are_no_numbers) {
+    const auto model = changed_tiny_model("nan.gguf", {.scale = NAN});
+    EXPECT_EQ(logits(model, "1,260", {}).values.size(), 2u * 286);
+    const Logits greedy = logits(model, "1,260", {"--greedy", "2"});
+    EXPECT_EQ(greedy.result.code, 1);
+    EXPECT_NE(greedy.result.error.find("error: the model's answer is not a number: "),
+              std::string::npos)
+        << greedy.result.error;
 }
 
 // The first file that is opened would become standard output otherwise.
