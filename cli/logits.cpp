@@ -28,18 +28,13 @@ constexpr OptionGroup logits_options{"logits", list};
 constexpr const OptionGroup* groups[] = {&file_options, &logits_options, &step_options,
                                          &device_options, &foreign_options};
 
-std::string without_spaces_around(const std::string& text) {
-    const size_t first = text.find_first_not_of(' '), last = text.find_last_not_of(' ');
-    return first == std::string::npos ? "" : text.substr(first, last - first + 1);
-}
-
 // "1,17,42", which may stand in brackets.
-std::vector<int32_t> to_tokens(std::string text) {
-    text = without_spaces_around(text);
+std::vector<int32_t> to_tokens(std::string_view text) {
+    text = trimmed(text);
     if (text.starts_with('[') && text.ends_with(']')) text = text.substr(1, text.size() - 2);
     std::vector<int32_t> tokens;
     for (const std::string& token : split(text))
-        tokens.push_back(int32_t(to_integer(without_spaces_around(token), "a token of --tokens", 0,
+        tokens.push_back(int32_t(to_integer(trimmed(token), "a token of --tokens", 0,
                                             std::numeric_limits<int32_t>::max())));
     return tokens;
 }

@@ -182,6 +182,12 @@ std::vector<std::string> split(std::string_view text, std::string_view separator
     return pieces;
 }
 
+std::string_view trimmed(std::string_view text) {
+    while (text.starts_with(' ')) text.remove_prefix(1);
+    while (text.ends_with(' ')) text.remove_suffix(1);
+    return text;
+}
+
 bool Arguments::on(std::string_view name, bool fallback) const {
     if (!has(name)) return fallback;
     std::string value = text(name);

@@ -83,6 +83,7 @@ int64_t to_integer(std::string_view text, const std::string& what, int64_t least
 double to_real(std::string_view text, const std::string& what, double least, double most);
 // "a,b" at any of the separators; an empty text has one empty piece.
 std::vector<std::string> split(std::string_view text, std::string_view separators = ",");
+std::string_view trimmed(std::string_view text);  // without spaces around it
 
 // What the environment variable TANDEM_CPU asks for, a variant of the CPU kernels; empty where it
 // does not.

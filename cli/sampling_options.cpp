@@ -75,12 +75,6 @@ void read_numbers(const Arguments& arguments, model::SamplingOptions& options) {
     real("frequency-penalty", options.frequency_penalty);
 }
 
-std::string_view trimmed(std::string_view text) {
-    while (text.starts_with(' ')) text.remove_prefix(1);
-    while (text.ends_with(' ')) text.remove_suffix(1);
-    return text;
-}
-
 }  // namespace
 
 const OptionGroup sampling_options{"sampling", list};
