@@ -26,7 +26,7 @@ struct Attention {
     Heads q, q2, y;
     Address keys, values, second_keys, sinks;
     Address count, positions, sequence_of, sequences;
-    Address partial, blocks;
+    Address partial, blocks, done;
     uint32_t kv_heads, q_per_kv, key_cells, value_cells, second_cells, second_heads;
     uint32_t window, parts, q_blocks;
     float scale, cap;
@@ -89,16 +89,23 @@ const Form* gives(std::span<const Operation> claimed) {
 
 // The same where a workgroup takes one token, and about so many cells at a time.
 constexpr int cells_of_few = 256, least_subgroup = 4;
+constexpr int64_t enough_of_few = 256;
 Blocks blocks_of_few(const Operation& operation) {
     Blocks blocks(operation);
     constexpr int64_t most_at_once = 8;
     const int64_t vectors = (blocks.d + 31) / 32 * 8 + (blocks.dv + 31) / 32 * 8;
-    const int64_t room = (shared_bytes - 1024) / (vectors * 16 + cells_of_few * 4 +
-                                                  8 * (cells_of_few / least_subgroup) + 8);
+    // Addends of one query, and what makes int8 blocks of it.
+    constexpr int64_t of_all = 8192 + 8 * cells_of_few + 1024;
+    const int64_t room = (shared_bytes - of_all) / (vectors * 16 + cells_of_few * 4 +
+                                                    8 * (cells_of_few / least_subgroup) + 8);
     blocks.tokens_at_once = 1;
     blocks.q_at_once = std::min({blocks.q_per_kv, room, most_at_once});
     blocks.parts = parts_of(operation.inputs[keys_cache].view,
                             blocks.tokens * blocks.q_blocks() * blocks.kv_heads, cells_of_few);
+    // With fewer at once a cache is read more often, which costs less than workgroups that wait.
+    while (blocks.q_at_once > 1 &&
+           blocks.tokens * blocks.q_blocks() * blocks.kv_heads * blocks.parts < enough_of_few)
+        blocks.q_at_once = (blocks.q_at_once + 1) / 2;
     return blocks;
 }
 
@@ -196,7 +203,7 @@ Extent groups_of(const Blocks& blocks, const Operation& operation) {
 uint32_t type_of(const Operand& cache) { return cache ? cache_number(cache.view.dtype) : 0; }
 
 Dispatch few(const Blocks& blocks, const Operation& operation, const Site& site, bool capped,
-             Address kept) {
+             bool in_blocks, Address kept) {
     const auto subgroup = uint32_t(site.features.subgroup);
     const auto lanes = std::bit_ceil(uint32_t(value_eights(operation)));
     return {.shader = "attend_few",
@@ -204,7 +211,7 @@ Dispatch few(const Blocks& blocks, const Operation& operation, const Site& site,
                           type_of(operation.inputs[keys_cache]),
                           type_of(operation.inputs[values_cache]), uint32_t(blocks.d),
                           uint32_t(blocks.dv), uint32_t(blocks.q_at_once), subgroup, lanes,
-                          blocks.joined, capped},
+                          blocks.parts > 1, capped, bool(operation.output), in_blocks},
             .parameters = Parameters(kept),
             .x = groups_of(blocks, operation),
             .y = {.units = blocks.kv_heads}};
@@ -344,12 +351,17 @@ std::vector<Dispatch> bind(const Launch& launch, const Site& site) {
     Blocks blocks = each       ? blocks_of_few(operation)
                     : matrices ? blocks_of_matrices(operation)
                                : Blocks(operation);
-    blocks.joined = blocks.parts > 1 || launch.given;
-    const Attention attention = attention_of(launch, site, blocks, placed);
+    blocks.joined = !each && (blocks.parts > 1 || launch.given);
+    Attention attention = attention_of(launch, site, blocks, placed);
+    if (each && blocks.parts > 1) {
+        const std::vector<uint32_t> none(
+            size_t(blocks.tokens * blocks.kv_heads * blocks.q_blocks()));
+        attention.done = site.keep(std::as_bytes(std::span(none)));
+    }
     const Address kept = site.keep(std::as_bytes(std::span(&attention, 1)));
     const bool capped = attention.cap > 0;
     std::vector<Dispatch> dispatches = std::move(placed.dispatches);
-    dispatches.push_back(each       ? few(blocks, operation, site, capped, kept)
+    dispatches.push_back(each       ? few(blocks, operation, site, capped, bool(launch.given), kept)
                          : matrices ? on_matrices(blocks, operation, site, attention, capped, kept)
                                     : many(blocks, operation, capped, kept));
     if (blocks.joined) dispatches.push_back(join(blocks, launch, site, kept));

@@ -11,6 +11,7 @@ layout(buffer_reference, std430) readonly buffer Attention {
     uint64_t count, positions, sequence_of, sequences;
     uint64_t partial;  // per token, head and part: largest score, sum, two unused, results
     uint64_t blocks;   // the results in int8 blocks
+    uint64_t done;     // of attend_few.comp's workgroups, how many of those that share queries
     uint kv_heads, q_per_kv, key_cells, value_cells, second_cells, second_heads;
     uint window, parts, q_blocks;
     float scale, cap;
