@@ -31,7 +31,8 @@ uint32_t rows_at_once(int64_t row_subgroups, uint32_t most, const Site& site) {
     return rows;
 }
 
-// Gate and up together with their unit, or `only` the product of one of them, which is in f32.
+// Gate and up together with their unit, or `only` the product of one of them, which is in f32. In
+// int8, y is in int8 blocks.
 Dispatch hidden_rows(const Operation& operation, const Site& site, Address y, bool dots,
                      const Operand* only = nullptr) {
     const ExpertSizes sizes(operation);
@@ -59,15 +60,16 @@ Dispatch hidden_rows(const Operation& operation, const Site& site, Address y, bo
         .row_bytes = uint32_t(plane_row_bytes(gate.view.dtype, sizes.embd)),
         .x_stride = uint32_t(x.strides[0])};
     const bool aligned = parameters.x % 16 == 0 && sizes.embd % 8 == 0 && x.strides[0] % 4 == 0;
-    const uint32_t group = subgroups(site, 4),
+    constexpr uint32_t rows = 2;
+    const uint32_t group = subgroups(site, dots ? int(rows_of_block / rows) : 4),
                    unit = gated_unit(operation.node->attributes.word("activation"));
-    const uint32_t rows = dots ? rows_at_once(sizes.ffn * sizes.choices, 2, site) : 2;
     return {.shader = typed(dots ? "experts_hidden_dots" : "experts_hidden", gate.view.dtype),
             .constants = dots ? std::vector<uint32_t>{group, unit, rows}
                               : std::vector<uint32_t>{group, unit, rows, !only, aligned},
             .parameters = Parameters(parameters),
             .x = {.units = sizes.ffn,
-                  .per_group = int64_t(rows) * (group / uint32_t(site.features.subgroup))},
+                  .per_group =
+                      dots ? rows_of_block : rows * (group / uint32_t(site.features.subgroup))},
             .y = {.units = sizes.used, .live = live(x)}};
 }
 
@@ -141,17 +143,13 @@ bool has_few_dots(const Operation& operation) {
 
 int64_t few_dots_bytes(const Operation& operation) {
     const ExpertSizes sizes(operation);
-    return hidden_bytes(operation) + int8_bytes(sizes.choices * sizes.ffn);
+    return int8_bytes(sizes.choices * sizes.ffn);
 }
 
 std::vector<Dispatch> few_experts_in_dots(const Launch& launch, const Site& site) {
-    const Operation& operation = launch.operations[0];
-    const ExpertSizes sizes(operation);
-    const graph::View& x = operation.inputs[moe_x].view;
-    const Address hidden = site.scratch(launch), codes = hidden + Address(hidden_bytes(operation));
-    return {hidden_rows(operation, site, hidden, true),
-            to_int8_blocks(site.count(x), live(x), sizes.used * sizes.ffn, hidden, codes),
-            down_sums(launch, site, codes, true)};
+    const Address hidden = site.scratch(launch);
+    return {hidden_rows(launch.operations[0], site, hidden, true),
+            down_sums(launch, site, hidden, true)};
 }
 
 }  // namespace tandem::kernels::vulkan

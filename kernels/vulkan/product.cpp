@@ -1,5 +1,6 @@
 #include "kernels/vulkan/product.h"
 
+#include "kernels/vulkan/forms.h"
 #include "kernels/vulkan/linear_chain.h"
 #include "kernels/vulkan/pipelines.h"
 #include "kernels/vulkan/planes.h"
@@ -10,12 +11,17 @@ namespace tandem::kernels::vulkan {
 
 namespace {
 
-Dispatch by_vectors(const Product& product, const Site& site, const char* shader, bool aligned) {
+uint32_t rows_of_vectors(const Product& product, const Site& site) {
     // Rows that share x read it once; with too many of them too few subgroups are at work.
     uint32_t rows_at_once = product.shares_axes ? 1 : 4;
     while (rows_at_once > 1 &&
            product.parameters.rows / rows_at_once < uint32_t(site.features.busy_subgroups))
         rows_at_once /= 2;
+    return rows_at_once;
+}
+
+Dispatch by_vectors(const Product& product, const Site& site, const char* shader, bool aligned) {
+    const uint32_t rows_at_once = rows_of_vectors(product, site);
     const uint32_t tokens_at_once = uint32_t(std::min<int64_t>(product.most_tokens, 8));
     const uint32_t group = subgroups(site, 4);
     return {
@@ -27,6 +33,17 @@ Dispatch by_vectors(const Product& product, const Site& site, const char* shader
         .y = {.units = product.parameters.per_live,
               .per_group = tokens_at_once,
               .live = product.live}};
+}
+
+// The same with a result in int8 blocks: a workgroup takes the rows of a block.
+Dispatch to_blocks(const Product& product, const Site& site) {
+    constexpr int64_t most_subgroups = 16;
+    Dispatch dispatch = by_vectors(product, site, "linear_vector_dots", false);
+    dispatch.constants[0] = subgroups(
+        site, int(std::min(most_subgroups, rows_of_block / rows_of_vectors(product, site))));
+    dispatch.constants.push_back(true);
+    dispatch.x.per_group = rows_of_block;
+    return dispatch;
 }
 
 Dispatch by_tiles(const Product& product, const char* shader, bool aligned) {
@@ -113,8 +130,19 @@ std::vector<Dispatch> in_floats(const Product& product, const Site& site) {
 }
 
 std::vector<Dispatch> in_dots(const Product& product, const Site& site) {
+    if (product.in_blocks) return {to_blocks(product, site)};
     return {has_tiles(product) ? by_tiles(product, "linear_tile_dots", false)
                                : by_vectors(product, site, "linear_vector_dots", false)};
+}
+
+bool gives_blocks(std::span<const Operation> claimed) {
+    const Operation& operation = claimed[linear_chain(claimed).product];
+    const graph::View &x = operation.inputs[0].view, &w = operation.inputs[1].view;
+    const OuterAxes outer = outer_axes(x, w);
+    graph::Shape axes = outer.axes;
+    for (graph::Axis axis : row_axes(w)) axes.push_back(axis);
+    return !outer.shared && outer.most_tokens() < Tile::least_tokens &&
+           w.rows() % rows_of_block == 0 && claimed.back().output.view.axes == axes;
 }
 
 bool ends_with_columns(const Operation& linear) {

@@ -22,7 +22,8 @@ struct Product {
     int64_t most_tokens = 0;  // rows of x that meet a row of W
     Live live = Live::No;
     bool shares_axes = false;
-    bool aligned = false;  // x, as floats, can be read by fours
+    bool aligned = false;    // x, as floats, can be read by fours
+    bool in_blocks = false;  // y becomes int8 blocks
     uint32_t kind = 0, matrices = 1;
 };
 
@@ -40,7 +41,8 @@ OuterAxes outer_axes(const graph::View& x, const graph::View& w);
 // `x` says how the operand lies in the form in which it is read.
 Product product_of(const Launch& launch, const Site& site, const graph::View& x);
 std::vector<Dispatch> in_floats(const Product& product, const Site& site);
-// x is in int8 blocks.
+// x is in int8 blocks, and so may be y where gives_blocks allows it.
+bool gives_blocks(std::span<const Operation> claimed);
 std::vector<Dispatch> in_dots(const Product& product, const Site& site);
 
 // True where a linear's x has the contracted axes of W last, as W has them.

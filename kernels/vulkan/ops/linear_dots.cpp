@@ -20,8 +20,20 @@ const Form* form(const Operation& operation, size_t input) {
     return &int8_blocks();
 }
 
+const Form* gives(std::span<const Operation> claimed) {
+    return gives_blocks(claimed) ? &int8_blocks() : nullptr;
+}
+
 std::vector<Dispatch> bind(const Launch& launch, const Site& site) {
-    return in_dots(product_of(launch, site, dense_view(launch.operations[0].inputs[0].view)), site);
+    const Operand& y = launch.operations.back().output;
+    Product product = product_of(launch, site, dense_view(launch.operations[0].inputs[0].view));
+    product.in_blocks = launch.given && !y;
+    if (product.in_blocks) product.parameters.y = site.address(launch.given);
+    std::vector<Dispatch> dispatches = in_dots(product, site);
+    if (launch.given && y)
+        dispatches.push_back(
+            to_int8_blocks(y.view, site.address(y), site.address(launch.given), site));
+    return dispatches;
 }
 
 }  // namespace
@@ -30,6 +42,7 @@ extern const VulkanKernel linear_dots{.name = "linear_dots",
                                       .claim = claim,
                                       .bind = bind,
                                       .form = form,
+                                      .gives = gives,
                                       .needs = VulkanKernel::Needs::IntegerDots};
 
 }  // namespace tandem::kernels::vulkan::ops

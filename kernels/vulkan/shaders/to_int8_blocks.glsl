@@ -4,7 +4,7 @@
 
 const uint makers = 8;
 shared uint magnitudes[gl_WorkGroupSize.x];
-shared int sums[gl_WorkGroupSize.x];
+shared int sums_of_codes[gl_WorkGroupSize.x];
 
 // The whole workgroup calls it together, in whole blocks. `element` is the number in y of the first
 // of the four; those that are not `within` are not written.
@@ -21,7 +21,7 @@ void put_in_blocks(uint64_t y, uint element, vec4 values, bool within) {
     float inverse = most > 1e-30 ? 127 / most : 0;
 
     ivec4 codes = ivec4(roundEven(values * inverse));
-    sums[self] = codes.x + codes.y + codes.z + codes.w;
+    sums_of_codes[self] = codes.x + codes.y + codes.z + codes.w;
     barrier();
     // Callers may go on to the next barrier: nobody leaves early.
     if (within) {
@@ -30,8 +30,11 @@ void put_in_blocks(uint64_t y, uint element, vec4 values, bool within) {
             bytes.x | bytes.y << 8 | bytes.z << 16 | bytes.w << 24;
     }
     if (within && self == begin) {
-        int low = sums[self] + sums[self + 1] + sums[self + 2] + sums[self + 3];
-        int high = sums[self + 4] + sums[self + 5] + sums[self + 6] + sums[self + 7];
+        int low = 0, high = 0;
+        for (uint i = 0; i < makers / 2; ++i) {
+            low += sums_of_codes[begin + i];
+            high += sums_of_codes[begin + makers / 2 + i];
+        }
         Pairs(heads_of(y, element)).at[element % 128 / 32] =
             uvec2(floatBitsToUint(most / 127), (uint(low) & 0xffffu) | uint(high) << 16);
     }

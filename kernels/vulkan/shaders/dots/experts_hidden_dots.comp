@@ -1,6 +1,6 @@
-// Hidden rows of experts for a few tokens, in int8: a subgroup takes some rows of gate and up for a
-// choice, its invocations the quads of their blocks in turn, several of them at once. x is in int8
-// blocks.
+// Hidden rows of experts for a few tokens, in int8: a workgroup takes as many rows as an int8 block
+// has elements, of gate and up for a choice, its subgroups some of these in turn, and its
+// invocations the quads of their blocks, several of them at once. x is in int8 blocks, and so is y.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #extension GL_KHR_shader_subgroup_arithmetic : require
@@ -21,23 +21,28 @@ layout(push_constant) uniform Parameters {
 const uint products = 2 * rows_at_once, items_at_once = rows_at_once > 1 ? 2 : 4;
 #include "dots_of_rows.glsl"
 
+const uint tokens_at_once = 1;
+#include "block_of_rows.glsl"
+
 void main() {
-    uint subgroup = group_number() * gl_NumSubgroups + gl_SubgroupID;
-    uint first_row = subgroup * rows_at_once, choice = gl_WorkGroupID.y;
+    uint first_row = group_number() * block_rows, choice = gl_WorkGroupID.y;
     if (first_row >= rows || choice >= live_count(count) * used) return;
     uint id = id_of(choice);
     if (held(id) >= experts) return;
-
-    [[unroll]] for (uint r = 0; r < rows_at_once; ++r) {
-        uint64_t row = uint64_t(held(id)) * rows + min(first_row + r, rows - 1);
-        from[2 * r] = gate + row * row_bytes;
-        from[2 * r + 1] = up + row * row_bytes;
-        sums[2 * r] = sums[2 * r + 1] = 0;
+    for (uint at = gl_SubgroupID * rows_at_once; at < block_rows;
+         at += gl_NumSubgroups * rows_at_once) {
+        [[unroll]] for (uint r = 0; r < rows_at_once; ++r) {
+            uint64_t row = uint64_t(held(id)) * rows + first_row + at + r;
+            from[2 * r] = gate + row * row_bytes;
+            from[2 * r + 1] = up + row * row_bytes;
+            sums[2 * r] = sums[2 * r + 1] = 0;
+        }
+        add_products(columns, x, choice / used * columns, 1);
+        [[unroll]] for (uint r = 0; r < rows_at_once; ++r) {
+            float of_gate = subgroupAdd(sums[2 * r]), of_up = subgroupAdd(sums[2 * r + 1]);
+            if (subgroupElect())
+                results[at + r] = expert_unit(id, first_row + at + r, of_gate, of_up);
+        }
     }
-    add_products(columns, x, choice / used * columns, 1);
-    [[unroll]] for (uint r = 0; r < rows_at_once; ++r) {
-        float of_gate = subgroupAdd(sums[2 * r]), of_up = subgroupAdd(sums[2 * r + 1]);
-        if (!subgroupElect() || first_row + r >= rows) continue;
-        Floats(y).at[choice * rows + first_row + r] = expert_unit(id, first_row + r, of_gate, of_up);
-    }
+    put_block_of_rows(y, choice * rows + first_row, 0, 1);
 }

@@ -38,3 +38,5 @@ void add_up() {
         }
     }
 }
+
+void main() { put_results(); }
