@@ -198,10 +198,10 @@ void VulkanDevice::reserve_inputs(int64_t capacity) {
         auto take = [&](int64_t words) { return std::exchange(next, next + Address(words) * 4); };
         step_addresses_.tokens = take(1);
         step_addresses_.rows = take(1);
-        step_addresses_.one = take(1);
         step_addresses_.sequence_count = take(1);
+        take(1);  // what follows is aligned to 16
         StandingAddresses* const both[] = {&step_addresses_.of_tokens, &step_addresses_.of_rows};
-        for (StandingAddresses* of : both) of->sequences = take(4 * capacity);  // aligned to 16
+        for (StandingAddresses* of : both) of->sequences = take(4 * capacity);
         for (StandingAddresses* of : both) {
             of->positions = take(capacity);
             of->sequence_of = take(capacity);
@@ -230,8 +230,10 @@ void VulkanDevice::write_step() {
             std::fill_n(sequence_of.begin() + from.sequences[i].first, from.sequences[i].count,
                         int32_t(i));
         put_all(to.sequence_of, sequence_of);
+        // As programs for one token take for granted.
+        check(sequence_of.size() != 1 || sequence_of[0] == 0, "sequences of a step have tokens");
     };
-    const uint32_t counts[] = {uint32_t(inputs_.tokens()), uint32_t(inputs_.rows.size()), 1,
+    const uint32_t counts[] = {uint32_t(inputs_.tokens()), uint32_t(inputs_.rows.size()),
                                uint32_t(inputs_.sequences.size())};
     put(step_addresses_.tokens, counts, sizeof counts);
     put_all(step_addresses_.ids, inputs_.ids);

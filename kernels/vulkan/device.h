@@ -42,7 +42,6 @@ class VulkanDevice final : public Device {
   private:
     Address address_of(const std::byte* exchanged) const;
     Address codebook(gguf::DType dtype);
-    Block kept(std::span<const std::byte> bytes);
     void write_step();
 
     // In the order of creation: what is below is made of what is above.

@@ -78,7 +78,7 @@ bool find_ways(std::span<const Operation> ahead, std::array<Way, operands>& ways
 
 Dispatch heads(const Operand& x, const Way& way, const Operand* cache, Address y,
                const Site& site) {
-    const StandingAddresses& standing = site.standing(x.view);
+    const StandingAddresses standing = site.standing(x.view);
     const Rows rows = rows_of(x.view, dense_view(x.view), 1);
     HeadsParameters parameters{.count = site.count(x.view),
                                .x = site.address(x),

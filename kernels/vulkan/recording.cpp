@@ -21,7 +21,7 @@ bool counts_are_known(const Dispatch& dispatch, const Launch& launch) {
     for (const Extent& extent : {dispatch.x, dispatch.y}) {
         if (extent.live == Live::No) continue;
         const graph::View& view = launch.operations.back().output.view;
-        if (live(view) != extent.live || view.extents[0] != 1) return false;
+        if (live(view) != extent.live || !is_one(view)) return false;
     }
     return true;
 }

@@ -32,19 +32,20 @@ Live live(const graph::View& view) {
     return view.axes[0]->name == "rows" ? Live::Rows : Live::Tokens;
 }
 
-const StandingAddresses& Site::standing(const graph::View& view) const {
-    return live(view) == Live::Rows ? step.of_rows : step.of_tokens;
+bool is_one(const graph::View& view) { return live(view) == Live::No || view.extents[0] == 1; }
+
+StandingAddresses Site::standing(const graph::View& view) const {
+    StandingAddresses standing = live(view) == Live::Rows ? step.of_rows : step.of_tokens;
+    if (is_one(view)) standing.sequence_of = 0;
+    return standing;
 }
 
 Address Site::count(const graph::View& view) const {
-    switch (live(view)) {
-        case Live::Tokens:
-            return step.tokens;
-        case Live::Rows:
-            return step.rows;
-        default:
-            return step.one;
-    }
+    return is_one(view) ? 0 : live(view) == Live::Rows ? step.rows : step.tokens;
+}
+
+Address Site::sequence_count(const graph::View& view) const {
+    return is_one(view) ? 0 : step.sequence_count;
 }
 
 }  // namespace tandem::kernels::vulkan

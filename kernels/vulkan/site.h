@@ -44,12 +44,12 @@ struct Features {
 struct StandingAddresses {
     Address positions = 0;
     Address sequences = 0;    // [slot first count cached]
-    Address sequence_of = 0;  // of each token
+    Address sequence_of = 0;  // of each token; 0 where there is one
 };
 // The inputs of a step in device memory. All arrays have room for as many tokens as a step may
 // have.
 struct StepAddresses {
-    Address tokens = 0, rows = 0, one = 0;  // counts, and the number 1
+    Address tokens = 0, rows = 0;  // counts
     Address ids = 0, row_numbers = 0;
     Address sequence_count = 0;
     StandingAddresses of_tokens, of_rows;
@@ -68,13 +68,17 @@ struct Site {
 
     Address address(const Operand& operand) const;
     Address scratch(const Launch& launch) const { return arena + Address(launch.scratch_offset); }
-    // Where the number of the view's live elements stands: 1 where its first axis is fixed.
+    // Where the number of the view's live elements stands; 0 where it is 1.
     Address count(const graph::View& view) const;
+    // And that of the sequences of its tokens.
+    Address sequence_count(const graph::View& view) const;
     // Where the tokens or rows of the view stand.
-    const StandingAddresses& standing(const graph::View& view) const;
+    StandingAddresses standing(const graph::View& view) const;
 };
 
 Live live(const graph::View& view);
+// True where a program has no more than one live element for it, or none is live.
+bool is_one(const graph::View& view);
 
 struct VulkanKernel {
     std::string_view name;

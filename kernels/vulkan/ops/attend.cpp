@@ -313,7 +313,7 @@ Attention attention_of(const Launch& launch, const Site& site, const Blocks& blo
     auto input = [&](size_t i) -> const Operand& { return operation.inputs[i]; };
     const Operand& y = operation.output;
     const graph::Attributes& attributes = operation.node->attributes;
-    const StandingAddresses& standing = site.standing(y.view);
+    const StandingAddresses standing = site.standing(y.view);
     Attention attention{.q = placed.q,
                         .q2 = placed.q2,
                         .y = heads_of(y.view, site.address(y)),

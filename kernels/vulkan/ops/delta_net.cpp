@@ -83,10 +83,12 @@ DeltaParameters parameters_of(const Launch& launch, const Site& site, bool chunk
     auto address = [&](size_t input) { return site.address(operation.inputs[input]); };
     auto stride = [&](size_t input) { return token_stride(operation.inputs[input].view); };
     const int64_t length = operation.inputs[0].view.extents.back();
-    return {.count = site.count(operation.output.view),
-            .sequence_count = site.step.sequence_count,
-            .sequences = site.step.of_tokens.sequences,
-            .sequence_of = site.step.of_tokens.sequence_of,
+    const graph::View& y = operation.output.view;
+    const StandingAddresses standing = site.standing(y);
+    return {.count = site.count(y),
+            .sequence_count = site.sequence_count(y),
+            .sequences = standing.sequences,
+            .sequence_of = standing.sequence_of,
             .q = address(0),
             .k = address(1),
             .v = address(2),
@@ -100,7 +102,7 @@ DeltaParameters parameters_of(const Launch& launch, const Site& site, bool chunk
             .v_stride = stride(2),
             .decay_stride = stride(3),
             .beta_stride = stride(4),
-            .y_stride = uint32_t(operation.output.view.strides[0]),
+            .y_stride = uint32_t(y.strides[0]),
             .row_bytes = uint32_t(plane_row_bytes(gguf::DType::F32, length)),
             .few = chunked ? worth_a_chunk : UINT32_MAX};
 }

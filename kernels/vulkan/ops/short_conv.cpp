@@ -20,11 +20,12 @@ std::vector<Dispatch> bind(const Launch& launch, const Site& site) {
     const graph::View &x = operation.inputs[0].view, &y = operation.output.view;
     const int64_t history = operation.inputs[2].view.row_length();
     const int64_t channels = y.elements() / y.extents[0];
+    const StandingAddresses standing = site.standing(y);
     const ConvParameters parameters{
         .count = site.count(y),
-        .sequence_count = site.step.sequence_count,
-        .sequences = site.step.of_tokens.sequences,
-        .sequence_of = site.step.of_tokens.sequence_of,
+        .sequence_count = site.sequence_count(y),
+        .sequences = standing.sequences,
+        .sequence_of = standing.sequence_of,
         .x = site.address(operation.inputs[0]),
         .kernel = site.address(operation.inputs[1]),
         .state = site.address(operation.inputs[2]),

@@ -88,7 +88,7 @@ void multiply(uint vectors, uint offset, bool add) {
 void soften(uint sequence, uint first, uint end) {
     for (uint query = gl_SubgroupID; query < queries; query += gl_NumSubgroups) {
         int position = -1, oldest = 0;
-        if (is_query(query) && Words(attention.sequence_of).at[token_of(query)] == sequence) {
+        if (is_query(query) && sequence_of_token(attention.sequence_of, token_of(query)) == sequence) {
             position = Ints(attention.positions).at[token_of(query)];
             if (attention.window > 0) oldest = position + 1 - int(attention.window);
         }
@@ -141,8 +141,8 @@ void main() {
     uint subset = subsets > 1 ? gl_LocalInvocationIndex / items : 0;
     uint own = subsets > 1 ? gl_LocalInvocationIndex % items : gl_LocalInvocationIndex;
 
-    uint last_sequence = Words(attention.sequence_of).at[last_token - 1];
-    for (uint s = Words(attention.sequence_of).at[first_token]; s <= last_sequence; ++s) {
+    uint last_sequence = sequence_of_token(attention.sequence_of, last_token - 1);
+    for (uint s = sequence_of_token(attention.sequence_of, first_token); s <= last_sequence; ++s) {
         uvec4 sequence = Quads(attention.sequences).at[s];  // slot, first, count, cached
         uint a = max(first_token, sequence.y), b = min(last_token, sequence.y + sequence.z);
         uint newest = uint(Ints(attention.positions).at[b - 1]) + 1, oldest = 0;

@@ -163,7 +163,8 @@ void main() {
     uint part = number % attention.parts, block = number / attention.parts;
     uint first_query = block % attention.q_blocks * queries, token = block / attention.q_blocks;
     // Asked for at once, since every answer takes long; there is room for tokens past the last.
-    uint tokens = live_count(attention.count), own_sequence = Words(attention.sequence_of).at[token];
+    uint tokens = live_count(attention.count);
+    uint own_sequence = sequence_of_token(attention.sequence_of, token);
     int newest = Ints(attention.positions).at[token];
     if (token >= tokens) return;
     uvec4 sequence = Quads(attention.sequences).at[own_sequence];

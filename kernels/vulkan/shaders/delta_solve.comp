@@ -126,7 +126,7 @@ void main() {
     uint head = gl_WorkGroupID.y, first = group_number() * chunk;
     uint last = min(first + chunk, live_count(count));
     while (first < last) {
-        Sequence sequence = sequence_at(sequences, Words(sequence_of).at[first]);
+        Sequence sequence = sequence_at(sequences, sequence_of_token(sequence_of, first));
         uint end = chunk_end(sequence, first);
         if (sequence.count > few) {
             barrier();

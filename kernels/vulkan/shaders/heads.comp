@@ -113,7 +113,7 @@ void put_row(uint number, uint token) {
     }
     const uint self = gl_SubgroupInvocationID;
     if (cached) {
-        uint slot = Words(sequences).at[4 * Words(sequence_of).at[token]];
+        uint slot = Words(sequences).at[4 * sequence_of_token(sequence_of, token)];
         uint cell = (slot * per_live + number % per_live) * cells + position % cells;
         uint64_t to = y + uint64_t(cell) * cache_row_bytes(type, length);
         const uint block = cache_block(type);

@@ -44,7 +44,7 @@ void main() {
     if (part == 0) {
         uint token = number / channels;
         if (token >= live_count(count)) return;
-        Sequence sequence = sequence_at(sequences, Words(sequence_of).at[token]);
+        Sequence sequence = sequence_at(sequences, sequence_of_token(sequence_of, token));
         convolve(sequence, past_of(sequence, channel), channel, at, token - sequence.first);
         return;
     }

@@ -280,7 +280,7 @@ void main() {
     int positions[rows_each];
     [[unroll]] for (uint r = 0; r < rows_each; ++r) {
         uint row = first_of_subgroup + row_of(r), token = min(row, last_row) / q_per_kv;
-        sequences[r] = Words(attention.sequence_of).at[token];
+        sequences[r] = sequence_of_token(attention.sequence_of, token);
         positions[r] = row <= last_row ? Ints(attention.positions).at[token] : -1;
         oldest[r] = window > 0 ? max(0, positions[r] + 1 - int(window)) : 0;
         reference[r] = unset;
@@ -291,8 +291,8 @@ void main() {
     const uint key_bytes = cache_row_bytes(key_type, d);
     const uint value_bytes = cache_row_bytes(value_type, dv);
     uint key_cells = attention.key_cells, value_cells = attention.value_cells;
-    uint last_sequence = Words(attention.sequence_of).at[last_token];
-    for (uint s = Words(attention.sequence_of).at[first_token]; s <= last_sequence; ++s) {
+    uint last_sequence = sequence_of_token(attention.sequence_of, last_token);
+    for (uint s = sequence_of_token(attention.sequence_of, first_token); s <= last_sequence; ++s) {
         uvec4 sequence = Quads(attention.sequences).at[s];  // slot, first, count, cached
         uint a = max(first_token, sequence.y), b = min(last_token, sequence.y + sequence.z - 1);
         uint end = uint(Ints(attention.positions).at[b]) + 1, begin = 0;
