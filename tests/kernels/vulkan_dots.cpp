@@ -157,7 +157,7 @@ Names names(const SmallModel& model, int64_t tokens) {
 // Norms give blocks to products, and what is in f32 to others, if there are others.
 TEST_F(VulkanDots, BlocksOfNorms) {
     for (bool others : {false, true})
-        for (int64_t length : {32, 160, 2080}) {
+        for (int64_t length : {32, 160, 2080, 8224}) {
             SmallModel model;
             Axis k = model.axis("k", length), n = model.axis("n", 12);
             Tensor norm = model.weight("norm", DType::F32, {}, {k});

@@ -1,4 +1,6 @@
 // rms_norm and l2_norm: a workgroup for each row.
+#include <algorithm>
+
 #include "kernels/vulkan/forms.h"
 #include "kernels/vulkan/runs.h"
 #include "kernels/vulkan/shaders.h"
@@ -13,6 +15,8 @@ struct NormParameters {
     float epsilon;
     Runs rows;
 };
+
+constexpr uint32_t most_held = 4;  // vectors of a row for an invocation, as it has registers
 
 size_t claim(std::span<const Operation> ahead) {
     return is(ahead[0], "rms_norm") || is(ahead[0], "l2_norm") ? 1 : 0;
@@ -46,9 +50,10 @@ std::vector<Dispatch> bind(const Launch& launch, const Site& site) {
         aligned = aligned && address % 16 == 0;
     for (size_t i = 0; i < 3; ++i)
         aligned = aligned && rows.runs.from[i] % 4 == 0 && rows.runs.to[i] % 4 == 0;
+    const uint32_t group = group_for(site, rows.length / 4);
+    const uint32_t held = std::min((rows.length + group * 4 - 1) / (group * 4), most_held);
     return {{.shader = "norm",
-             .constants = {group_for(site, rows.length / 4), kind, aligned, bool(operation.output),
-                           bool(launch.given)},
+             .constants = {group, kind, aligned, bool(operation.output), bool(launch.given), held},
              .parameters = Parameters(parameters),
              .x = {.units = rows.per_live, .live = live(x)}}};
 }

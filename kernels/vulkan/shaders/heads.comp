@@ -44,9 +44,11 @@ void wait_for_subgroup() {
     subgroupBarrier();
 }
 
-// Each invocation has the same elements in both loops.
+// Each invocation has the same elements in both loops. The first weights are asked for before they
+// are needed.
 void read_row(uint64_t from) {
     const uint first = gl_SubgroupInvocationID * 4, next = gl_SubgroupSize * 4;
+    vec4 weights = norm == 2 ? four_of(weight, first, length, aligned) : vec4(1);
     float squares = 0;
     for (uint i = first; i < length; i += next) {
         vec4 values = four_of(from, i, length, aligned);
@@ -57,15 +59,22 @@ void read_row(uint64_t from) {
     float factor = 1 / sqrt(subgroupAdd(squares) / float(length) + epsilon);
     for (uint i = first; i < length; i += next) {
         vec4 values = four_of_row(i) * factor;
-        if (norm == 2) values *= four_of(weight, i, length, aligned);
+        if (norm == 2) values *= i == first ? weights : four_of(weight, i, length, aligned);
         put_four_of_row(i, values);
     }
 }
 
-void turn_row(uint position) {
-    const uint pairs = dims / 2;
-    for (uint pair = gl_SubgroupInvocationID; pair < pairs; pair += gl_SubgroupSize) {
-        vec2 turn = cos_sin_at(angles, pair, position) * magnitude;
+vec2 turn_of(uint pair, uint position) {
+    return cos_sin_at(angles, min(pair, dims / 2 - 1), position) * magnitude;
+}
+
+// `turns` are those of the invocation's first two pairs.
+void turn_row(uint position, vec2 turns[2]) {
+    const uint pairs = dims / 2, own = gl_SubgroupInvocationID;
+    for (uint pair = own; pair < pairs; pair += gl_SubgroupSize) {
+        vec2 turn = pair == own                    ? turns[0]
+                    : pair == own + gl_SubgroupSize ? turns[1]
+                                                   : turn_of(pair, position);
         uint first = element(turning == 2 ? pair : 2 * pair);
         uint second = first + (turning == 2 ? pairs : 1);
         float a = all_rows[first], b = all_rows[second];
@@ -105,10 +114,14 @@ void put_block(uint64_t to, uint first, uint last) {
 
 void put_row(uint number, uint token) {
     uint position = uint(Ints(positions).at[token]);
+    vec2 turns[2] = {vec2(0), vec2(0)};
+    if (turning != 0)
+        for (uint i = 0; i < 2; ++i)
+            turns[i] = turn_of(gl_SubgroupInvocationID + i * gl_SubgroupSize, position);
     read_row(x + uint64_t(places(rows, number).x) * 4);
     wait_for_subgroup();
     if (turning != 0) {
-        turn_row(position);
+        turn_row(position, turns);
         wait_for_subgroup();
     }
     const uint self = gl_SubgroupInvocationID;
