@@ -10,8 +10,8 @@
 namespace tandem::gguf {
 
 struct File::Part {
-    explicit Part(const std::filesystem::path& of)
-        : path(of.string()), mapping(of), bytes(mapping.bytes()) {}
+    Part(const std::filesystem::path& of, std::string name)
+        : path(std::move(name)), mapping(of), bytes(mapping.bytes()) {}
     // Bytes that belong to someone else.
     Part(std::string name, std::span<const std::byte> borrowed)
         : path(std::move(name)), bytes(borrowed) {}
@@ -59,17 +59,17 @@ File::File(File&&) noexcept = default;
 File& File::operator=(File&&) noexcept = default;
 File::~File() = default;
 
-File File::open(const std::filesystem::path& path, Content content) {
+File File::open(const std::filesystem::path& path, Content content, const std::string& name) {
     File file;
-    file.path_ = path.string();
-    Directory first = file.add_part(Part(path), content);
+    file.path_ = name.empty() ? path.string() : name;
+    Directory first = file.add_part(Part(path, file.path_), content);
     file.version_ = first.version;
     file.metadata_ = std::move(first.metadata);
     const SplitKeys keys = first.split;
     if (keys.count > 1) {
-        const SplitName name = split_name(path, keys);
-        if (keys.part != 0) return open(part_path(name, 0), content);
-        file.add_later_parts(name, keys, content);
+        const SplitName parts = split_name(path, keys);
+        if (keys.part != 0) return open(part_path(parts, 0), content);
+        file.add_later_parts(parts, keys, content);
     }
     check_quantization_version(file.metadata_, file.tensors_, file.path_);
     return file;
@@ -88,7 +88,7 @@ File File::parse(std::span<const std::byte> bytes, std::string name, Content con
 void File::add_later_parts(const SplitName& name, const SplitKeys& keys, Content content) {
     for (int part = 1; part < name.count; part++) {
         const std::filesystem::path next = part_path(name, part);
-        const Directory later = add_part(Part(next), content);
+        const Directory later = add_part(Part(next, next.string()), content);
         check_keys(next.string(), later.split, part, name.count);
     }
     if (keys.tensors && *keys.tensors != int64_t(tensors_.size())) {

@@ -45,8 +45,10 @@ enum class Content {
 
 class File {
   public:
-    // Throws Error on anything wrong with the file, or with a part of a split model.
-    static File open(const std::filesystem::path& path, Content content = Content::Full);
+    // Throws Error on anything wrong with the file, or with a part of a split model. The file is
+    // called `name` where that is not empty.
+    static File open(const std::filesystem::path& path, Content content = Content::Full,
+                     const std::string& name = {});
     // Parses one file that is already in memory, alone if it is a part of a split model; the bytes
     // must outlive the File.
     static File parse(std::span<const std::byte> bytes, std::string name,

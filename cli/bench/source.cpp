@@ -1,8 +1,12 @@
 #include "cli/bench/source.h"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <map>
 
@@ -25,6 +29,26 @@ fs::path roomy_folder() {
     return usual == "/tmp" && ::access(roomy.c_str(), W_OK) == 0 ? roomy : usual;
 }
 
+// A file that has lost its name before anything is written to it, so that the disk is free again
+// however the process ends.
+class Nameless {
+  public:
+    explicit Nameless(const fs::path& folder) {
+        std::string path = (folder / "tandem-XXXXXX").string();
+        number_ = ::mkostemp(path.data(), O_CLOEXEC);
+        if (number_ < 0)
+            throw Error("cannot write to " + folder.string() + ": " + std::strerror(errno));
+        ::unlink(path.c_str());
+    }
+    ~Nameless() { ::close(number_); }
+    Nameless(const Nameless&) = delete;
+    Nameless& operator=(const Nameless&) = delete;
+    fs::path path() const { return "/proc/self/fd/" + std::to_string(number_); }
+
+  private:
+    int number_;
+};
+
 std::string type_of_most_weights(const gguf::File& file) {
     std::map<gguf::DType, int64_t> bytes;
     for (const gguf::TensorInfo& tensor : file.tensors()) bytes[tensor.dtype] += tensor.bytes();
@@ -39,20 +63,15 @@ std::string type_of_most_weights(const gguf::File& file) {
 
 gguf::File open_synthetic(const std::string& what, int64_t layers, const Interrupts& interrupts) {
     const SyntheticModel model = design(what, layers, 0);
-    const fs::path path = roomy_folder() / ("tandem-" + std::to_string(::getpid()) + ".gguf");
+    const fs::path folder = roomy_folder();
+    const std::string name = (folder / what).string();
+    const Nameless nameless(folder);
     Progress progress("making " + what);
-    write(model, path, [&](int64_t done, int64_t total) {
+    write_into(model, nameless.path(), name, [&](int64_t done, int64_t total) {
         progress.show(done, total);
         return !interrupts.pending();
     });
-    try {
-        gguf::File file = gguf::File::open(path);
-        fs::remove(path);
-        return file;
-    } catch (...) {
-        fs::remove(path);
-        throw;
-    }
+    return gguf::File::open(nameless.path(), gguf::Content::Full, name);
 }
 
 std::string describe_model(const gguf::File& file) {

@@ -107,7 +107,6 @@ fs::path place_of(const fs::path& path, const std::string& name) {
     return target;
 }
 
-// `file` is there already.
 void require_room(const fs::path& file, const std::string& name, int64_t bytes) {
     std::error_code error;
     const auto space = fs::space(file, error);
@@ -157,13 +156,19 @@ SyntheticModel design(const Preset& preset, const Recipe& recipe, int64_t layers
 }
 
 void write(const SyntheticModel& model, const fs::path& path, const WriteProgress& progress) {
-    int64_t done = 0;
-    const int64_t total = model.bytes();
     const std::string name = path.string();
     const fs::path target = place_of(path, name);
     const Unfinished file(target, name);
-    require_room(file.path(), name, total);
-    gguf::Writer writer(file.path(), model.metadata, model.tensors, name);
+    write_into(model, file.path(), name, progress);
+    file.rename_to(target);
+}
+
+void write_into(const SyntheticModel& model, const fs::path& file, const std::string& name,
+                const WriteProgress& progress) {
+    int64_t done = 0;
+    const int64_t total = model.bytes();
+    require_room(file, name, total);
+    gguf::Writer writer(file, model.metadata, model.tensors, name);
     std::vector<std::byte> piece;
     for (const TensorInfo& tensor : model.tensors) {
         if (tensor.dims == 1) {
@@ -188,7 +193,6 @@ void write(const SyntheticModel& model, const fs::path& path, const WriteProgres
         }
     }
     writer.finish();
-    file.rename_to(target);
 }
 
 }  // namespace tandem::cli

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -33,5 +34,8 @@ using WriteProgress = std::function<bool(int64_t done, int64_t total)>;
 // the disk has no room for it, where a model is there that was not made so, and "interrupted".
 void write(const SyntheticModel& model, const std::filesystem::path& path,
            const WriteProgress& progress = {});
+// The same, into a file that is there already and stays whatever happens; messages call it `name`.
+void write_into(const SyntheticModel& model, const std::filesystem::path& file,
+                const std::string& name, const WriteProgress& progress = {});
 
 }  // namespace tandem::cli

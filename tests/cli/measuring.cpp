@@ -202,6 +202,18 @@ TEST_F(Measuring, bench_ends_cleanly_when_interrupted) {
     EXPECT_EQ(nlohmann::json::parse(result.out).size(), 1u);
 }
 
+// A limit kills the process while it writes.
+TEST_F(Measuring, bench_leaves_no_synthetic_model_however_it_ends) {
+    const std::filesystem::path folder = tiny_model().parent_path() / "temporary";
+    std::filesystem::create_directories(folder);
+    const Variable there("TMPDIR", folder.string());
+    const std::string command =
+        "ulimit -c 0; ulimit -f 100; " TANDEM_BINARY
+        " bench --synthetic qwen3-0.6b:Q4_0 --layers 1 -dev reference 2>/dev/null";
+    EXPECT_NE(std::system(command.c_str()), 0);
+    EXPECT_TRUE(std::filesystem::is_empty(folder));
+}
+
 TEST_F(Measuring, bench_errors) {
     EXPECT_EQ(bench({"-p", "x"}).code, 1);
     EXPECT_NE(
