@@ -111,6 +111,7 @@ EngineOptions Bench::options(std::span<const Case> tests) const {
     options.plan.main_device = setup.main_device;
     options.timed = profiled;
     options.interrupts = &interrupts;
+    options.fewer_tokens = "fewer tokens (-p, -n, -d) or sequences (-np)";
     return options;
 }
 

@@ -57,7 +57,7 @@ std::string parts_of(const Blueprint& blueprint, size_t device) {
 }
 
 // Of several devices all are told: another ratio may help.
-void require_memory(const Blueprint& blueprint) {
+void require_memory(const Blueprint& blueprint, const EngineOptions& options) {
     auto bytes = [](int64_t count) { return in_bytes(double(count)); };
     const size_t devices = blueprint.devices.size();
     std::string table;
@@ -73,7 +73,7 @@ void require_memory(const Blueprint& blueprint) {
     const int64_t needed = blueprint.needed(*full);
     throw Error("device " + row.name + " needs " + bytes(needed) + " (" +
                 parts_of(blueprint, *full) + ") and has " + bytes(row.free_bytes) + " free, " +
-                bytes(needed - row.free_bytes) + " too few: " + std::string(less_memory) +
+                bytes(needed - row.free_bytes) + " too few: " + less_memory(options) +
                 (devices > 1 ? table : ""));
 }
 
@@ -115,6 +115,12 @@ bool take_room(const Blueprint& blueprint, DeviceTable& room) {
 
 }  // namespace
 
+std::string less_memory(const EngineOptions& options) {
+    return "try " + std::string(options.fewer_tokens) +
+           ", a smaller cache type (-ctk q8_0 -ctv q8_0), more devices (-dev) or another ratio "
+           "(-ts)";
+}
+
 std::unique_ptr<Blueprint> make_blueprint(const gguf::File& file, const EngineOptions& options) {
     auto blueprint = std::make_unique<Blueprint>();
     model::Options model = options.model;
@@ -137,7 +143,7 @@ std::unique_ptr<Blueprint> make_blueprint(const gguf::File& file, const EngineOp
 Engine::Engine(const gguf::File& file, const EngineOptions& options, const Progress& progress)
     : blueprint_(make_blueprint(file, options)) {
     check(!blueprint_->devices.empty(), "a model runs on devices that exist");
-    require_memory(*blueprint_);
+    require_memory(*blueprint_, options);
     std::atomic<int64_t> done = 0;
     std::atomic<bool> cancelled = false;
     int64_t total = bytes_to_load(*blueprint_->graph, blueprint_->plan);

@@ -20,11 +20,6 @@
 
 namespace tandem::cli {
 
-// What helps where a device has too little.
-inline constexpr std::string_view less_memory =
-    "try a shorter context (-c), a smaller cache type (-ctk q8_0 -ctv q8_0), more devices "
-    "(-dev) or another ratio (-ts)";
-
 struct EngineOptions {
     model::Options model;
     std::vector<std::string> devices{"reference"};  // none: those of the table, for a plan only
@@ -35,7 +30,11 @@ struct EngineOptions {
     parallel::Wire wire = parallel::Wire::F32;
     bool timed = false;                      // the executor will be asked what its time went into
     const Interrupts* interrupts = nullptr;  // the first one ends measurements
+    std::string_view fewer_tokens = "a shorter context (-c)";  // for advice: how to ask for them
 };
+
+// What helps where a device has too little.
+std::string less_memory(const EngineOptions& options);
 
 // Everything before a byte is loaded: what `plan` prints, and what the engine is built on.
 struct Blueprint {

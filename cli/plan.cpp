@@ -37,7 +37,7 @@ int run(const Arguments& arguments) {
         if (!device.fits())
             std::cerr << "warning: device " << device.name << " would be too full by "
                       << parallel::in_bytes(double(device.needed() - device.free)) << ": "
-                      << less_memory << "\n";
+                      << less_memory(options) << "\n";
     return 0;
 }
 

@@ -23,9 +23,21 @@ namespace fs = std::filesystem;
 
 namespace {
 
+Error unusable(const std::string& folder, const std::string& why) {
+    return Error("cannot write a synthetic model to " + folder + ": " + why +
+                 "; set TMPDIR to a folder with room for it");
+}
+
+fs::path usual_folder() {
+    std::error_code error;
+    fs::path folder = fs::temp_directory_path(error);
+    if (error) throw unusable("the folder for temporary files", error.message());
+    return folder;
+}
+
 // Not in /tmp where there is a choice: it is often in memory.
 fs::path roomy_folder() {
-    const fs::path usual = fs::temp_directory_path(), roomy = "/var/tmp";
+    const fs::path usual = usual_folder(), roomy = "/var/tmp";
     return usual == "/tmp" && ::access(roomy.c_str(), W_OK) == 0 ? roomy : usual;
 }
 
@@ -36,8 +48,7 @@ class Nameless {
     explicit Nameless(const fs::path& folder) {
         std::string path = (folder / "tandem-XXXXXX").string();
         number_ = ::mkostemp(path.data(), O_CLOEXEC);
-        if (number_ < 0)
-            throw Error("cannot write to " + folder.string() + ": " + std::strerror(errno));
+        if (number_ < 0) throw unusable(folder.string(), std::strerror(errno));
         ::unlink(path.c_str());
     }
     ~Nameless() { ::close(number_); }

@@ -224,6 +224,16 @@ TEST_F(Measuring, bench_errors) {
         std::string::npos);
     EXPECT_EQ(tandem({"bench", "--synthetic", "llama-1b"}).error,
               "error: \"llama-1b\" is not a preset and a type, such as llama-1b:Q4_K_M\n");
+    const Result large = bench({"-p", "2147483647"});
+    EXPECT_NE(large.error.find(" too few: try fewer tokens (-p, -n, -d) or sequences (-np), a "
+                               "smaller cache type (-ctk q8_0 -ctv q8_0), more devices"),
+              std::string::npos)
+        << large.error;
+    const Variable nowhere("TMPDIR", "/no/folder");
+    EXPECT_EQ(
+        tandem({"bench", "--synthetic", "llama-1b:Q4_0"}).error,
+        "error: cannot write a synthetic model to the folder for temporary files: No such file "
+        "or directory; set TMPDIR to a folder with room for it\n");
     // Rows that came before stay.
     const Result second = bench({"-m", "/no/model.gguf", "-p", "4", "-n", "0"});
     EXPECT_EQ(second.code, 1);
