@@ -132,6 +132,7 @@ bool has_position_sections(const Builder& model) {
 }
 
 void require_text_positions(const Builder& model, Sections dealt) {
+    if (dealt == Sections::InOrder && !has_position_sections(model)) return;
     const auto [t, h, w, last] = position_sections(model);
     const int64_t all = t + h + w + last, by_turns[] = {3 * t, 3 * h, 3 * w};
     for (int64_t pair = 0; all > 0 && pair < model.rope.dims / 2; ++pair) {

@@ -192,6 +192,8 @@ TEST_F(Refused, pairs_of_a_fourth_dimension) {
               "key qwen35.rope.dimension_sections has -1, expected 0 to 2147483647");
     start_from("glm4");
     EXPECT_EQ(sections("glm4.rope.dimension_sections", {8, 12, 12, 0}), "");
+    // No sections, as far as GLM-4 is concerned.
+    EXPECT_EQ(sections("glm4.rope.dimension_sections", {0, 0, 0, 2}), "");
 }
 
 TEST_F(Refused, ways_to_scale_positions) {
