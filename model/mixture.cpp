@@ -137,4 +137,10 @@ Tensor shared_expert(Layer& layer, Tensor h, int64_t width) {
     return mul(y, sigmoid(linear(h, layer.weight("ffn_gate_inp_shexp", {}, {layer.model.embd}))));
 }
 
+Tensor mixture_and_shared_expert(Layer& layer, Tensor h) {
+    layer.require("ffn_gate_inp_shexp.weight");
+    Tensor y = mixture(layer, h, expert_width(layer));
+    return add(y, shared_expert(layer, h, shared_expert_width(layer)));
+}
+
 }  // namespace tandem::model

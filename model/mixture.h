@@ -39,5 +39,7 @@ Tensor mixture(Layer& layer, Tensor h, int64_t width, const Mixture& how = {});
 // An expert that every token has: ffn_{gate,up,down}_shexp. With ffn_gate_inp_shexp its result is
 // multiplied by a sigmoid of the token (Qwen).
 Tensor shared_expert(Layer& layer, Tensor h, int64_t width);
+// Both together, with that sigmoid (Qwen3-Next, Qwen3.5).
+Tensor mixture_and_shared_expert(Layer& layer, Tensor h);
 
 }  // namespace tandem::model

@@ -6,13 +6,7 @@ namespace tandem::model::arch {
 
 namespace {
 
-Tensor feed_forward(Layer& layer, Tensor h) {
-    layer.require("ffn_gate_inp_shexp.weight");
-    Tensor y = mixture(layer, h, expert_width(layer));
-    return add(y, shared_expert(layer, h, shared_expert_width(layer)));
-}
-
-void build(Builder& model) { build_hybrid(model, HeadOrder::Grouped, feed_forward); }
+void build(Builder& model) { build_hybrid(model, HeadOrder::Grouped, mixture_and_shared_expert); }
 
 }  // namespace
 
