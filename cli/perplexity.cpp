@@ -84,6 +84,8 @@ class Output {
     void finish() {
         end_line();
         if (!std::isfinite(total_.sum)) throw Error("the model's logits are not all numbers");
+        if (total_.count < 2)
+            throw Error("one prediction has no standard deviation; a longer text has more of them");
         const double error = total_.error();
         if (std::isnan(error)) throw Error("unexpected negative standard deviation of log(prob)");
         std::cout << line("Final estimate: PPL = %.4lf +/- %.5lf\n", total_.perplexity(),

@@ -406,6 +406,13 @@ TEST_F(Measuring, perplexity_errors) {
     EXPECT_NE(long_windows.error.find("error: you need at least 4000000000 tokens to evaluate "),
               std::string::npos)
         << long_windows.error;
+    const Result one = perplexity(tiny_model(), write_file("one.txt", "abcdefghijkl"),
+                                  {"-c", "4", "--chunks", "1", "-dev", "reference"});
+    EXPECT_EQ(one.code, 1);
+    EXPECT_TRUE(
+        one.error.ends_with("\nerror: one prediction has no standard deviation; a longer "
+                            "text has more of them\n"))
+        << one.error;
     // Before anything takes time.
     EXPECT_EQ(perplexity(tiny_model(), "/no/text", {"--ppl-output-type", "2"}).error,
               "error: --ppl-output-type takes a whole number from 0 to 1, not \"2\"\n");
