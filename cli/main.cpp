@@ -78,7 +78,8 @@ int main(int count, char** words) {
     } catch (const tandem::Error& error) {
         std::cerr << "error: " << error.what() << "\n";
     } catch (const std::bad_alloc&) {
-        std::cerr << "error: out of memory; a shorter context (-c) needs less\n";
+        std::cerr
+            << "error: out of memory; a shorter context or fewer tokens at a time need less\n";
     } catch (const std::logic_error& error) {
         std::string_view text = error.what();
         std::cerr << (text.starts_with("internal error") ? "" : "internal error: ") << text << "\n";
