@@ -25,8 +25,8 @@ struct DownParameters {
 };
 
 // As many rows of W for a subgroup as leave enough subgroups.
-uint32_t rows_at_once(int64_t row_subgroups, uint32_t most, const Site& site) {
-    uint32_t rows = most;
+uint32_t rows_at_once(int64_t row_subgroups, const Site& site) {
+    uint32_t rows = 4;
     while (rows > 1 && row_subgroups / rows < site.features.busy_subgroups) rows /= 2;
     return rows;
 }
@@ -60,17 +60,18 @@ Dispatch hidden_rows(const Operation& operation, const Site& site, Address y, bo
         .row_bytes = uint32_t(plane_row_bytes(gate.view.dtype, sizes.embd)),
         .x_stride = uint32_t(x.strides[0])};
     const bool aligned = parameters.x % 16 == 0 && sizes.embd % 8 == 0 && x.strides[0] % 4 == 0;
-    constexpr uint32_t rows = 2;
-    const uint32_t group = subgroups(site, dots ? int(rows_of_block / rows) : 4),
-                   unit = gated_unit(operation.node->attributes.word("activation"));
-    return {.shader = typed(dots ? "experts_hidden_dots" : "experts_hidden", gate.view.dtype),
-            .constants = dots ? std::vector<uint32_t>{group, unit, rows}
-                              : std::vector<uint32_t>{group, unit, rows, !only, aligned},
-            .parameters = Parameters(parameters),
-            .x = {.units = sizes.ffn,
-                  .per_group =
-                      dots ? rows_of_block : rows * (group / uint32_t(site.features.subgroup))},
-            .y = {.units = sizes.used, .live = live(x)}};
+    constexpr uint32_t rows = 2;  // of a subgroup
+    const int64_t subgroup = site.features.subgroup;
+    const uint32_t group =
+        dots ? group_for(site, rows_of_block / rows * subgroup) : subgroups(site, 4);
+    const uint32_t unit = gated_unit(operation.node->attributes.word("activation"));
+    return {
+        .shader = typed(dots ? "experts_hidden_dots" : "experts_hidden", gate.view.dtype),
+        .constants = dots ? std::vector<uint32_t>{group, unit}
+                          : std::vector<uint32_t>{group, unit, rows, !only, aligned},
+        .parameters = Parameters(parameters),
+        .x = {.units = sizes.ffn, .per_group = dots ? rows_of_block : rows * (group / subgroup)},
+        .y = {.units = sizes.used, .live = live(x)}};
 }
 
 Dispatch down_sums(const Launch& launch, const Site& site, Address hidden, bool dots) {
@@ -96,7 +97,7 @@ Dispatch down_sums(const Launch& launch, const Site& site, Address hidden, bool 
                                     .result = experts_result(launch, site)};
     const bool aligned = hidden % 16 == 0 && sizes.ffn % 8 == 0;
     const uint32_t group = subgroups(site, int(std::min<int64_t>(sizes.used, 8)));
-    const uint32_t rows = dots ? rows_at_once(sizes.embd * sizes.choices, 4, site) : 4;
+    const uint32_t rows = dots ? rows_at_once(sizes.embd * sizes.choices, site) : 4;
     return {.shader = typed(dots ? "experts_down_dots" : "experts_down", down.dtype),
             .constants = dots ? std::vector<uint32_t>{group, rows}
                               : std::vector<uint32_t>{group, rows, aligned},

@@ -41,10 +41,11 @@ OuterAxes outer_axes(const graph::View& x, const graph::View& w);
 // `x` says how the operand lies in the form in which it is read.
 Product product_of(const Launch& launch, const Site& site, const graph::View& x);
 std::vector<Dispatch> in_floats(const Product& product, const Site& site);
-// x is in int8 blocks, and so may be y where gives_blocks allows it.
-bool gives_blocks(std::span<const Operation> claimed);
+// x is in int8 blocks, and so may be y.
 std::vector<Dispatch> in_dots(const Product& product, const Site& site);
 
+// True where in_dots() may give the last result of a linear's chain in int8 blocks.
+bool gives_blocks(std::span<const Operation> claimed);
 // True where a linear's x has the contracted axes of W last, as W has them.
 bool ends_with_columns(const Operation& linear);
 // True where rows of that type are multiplied in int8.

@@ -37,12 +37,13 @@ inline void expect_close(const SmallModel& model, const std::vector<graph::StepI
 
 // The same where two devices divide every axis that can be divided.
 inline void expect_close_on_two(const SmallModel& model,
-                                const std::vector<graph::StepInputs>& steps, double bound) {
+                                const std::vector<graph::StepInputs>& steps, double bound,
+                                kernels::Products products = kernels::Products::InFloats) {
     auto expected = model.run(std::make_unique<kernels::ReferenceDevice>("reference", 0), steps);
     std::vector<std::unique_ptr<kernels::Device>> devices;
     for (int i = 0; i < 2; ++i)
-        devices.push_back(kernels::make_vulkan_device(
-            {.name = "vulkan0", .sharers = 2, .products = kernels::Products::InFloats}));
+        devices.push_back(
+            kernels::make_vulkan_device({.name = "vulkan0", .sharers = 2, .products = products}));
     EXPECT_LE(nmse(model.run(std::move(devices), "tensor", steps), expected), bound);
 }
 

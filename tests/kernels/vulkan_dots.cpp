@@ -144,6 +144,27 @@ TEST_F(VulkanDots, Experts) {
         }
 }
 
+// Each of two devices has some of the experts of a token, or a part of all.
+TEST_F(VulkanDots, DividedExperts) {
+    for (int64_t length : {32, 64}) {
+        SmallModel model;
+        Axis embd = model.axis("embd", 64), ffn = model.axis("ffn", length);
+        Axis experts = model.axis("experts", 7), choices = model.axis("choices", 7);
+        Tensor ids = top_k(softmax(model.activation("scores", {choices})), model.axis("used", 3));
+        Tensor weights = take(softmax(model.activation("weights", {choices})), ids);
+        auto matrix = [&](const char* name, const Shape& rows, Axis columns) {
+            return model.weight(name, DType::Q8_0, rows, {columns}, 0.1f);
+        };
+        model.finish(moe_ffn(codes(model, {embd}), ids, weights,
+                             {.gate = matrix("gate", {experts, ffn}, embd),
+                              .up = matrix("up", {experts, ffn}, embd),
+                              .down = matrix("down", {experts, embd}, ffn)},
+                             "silu"));
+        test::expect_close_on_two(model, {random_step(0, 1), random_step(0, 8)}, rounded,
+                                  kernels::Products::InDots);
+    }
+}
+
 using Names = std::vector<std::string_view>;
 
 // The kernels of a step of so many tokens.
@@ -188,10 +209,12 @@ TEST_F(VulkanDots, NormsOfOtherRows) {
 
 // Attention of few tokens gives blocks, whether its cache is read in parts or not.
 TEST_F(VulkanDots, BlocksOfAttention) {
-    for (int64_t length : {100, 2100})
+    for (int64_t length : {100, 2304})
         for (int64_t values : {32, 96}) {
             SmallModel model;
-            Axis kv = model.axis("kv_heads", 2), q_per_kv = model.axis("q_per_kv", 3);
+            const bool is_long = length > 1000;
+            Axis kv = model.axis("kv_heads", is_long ? 4 : 2);
+            Axis q_per_kv = model.axis("q_per_kv", is_long ? 8 : 3);
             Axis d = model.axis("d", 32), dv = model.axis("dv", values), n = model.axis("n", 12);
             Axis slots = model.axis("slots", 1), cells = model.axis("cells", length);
             Tensor x = attend(model.activation("q", {kv, q_per_kv, d}),
@@ -205,7 +228,7 @@ TEST_F(VulkanDots, BlocksOfAttention) {
                 EXPECT_EQ(std::ranges::count(names(model, tokens), "quantize"), expected) << tokens;
             }
             // Enough for several parts at work, where there are some.
-            const int64_t before = length > 1000 ? 600 : 40;
+            const int64_t before = is_long ? 600 : 40;
             expect_close(
                 model, {random_step(0, before), random_step(before, 1), random_step(before + 1, 7)},
                 rounded, in_int8);
@@ -226,10 +249,12 @@ TEST_F(VulkanDots, BlocksOfProducts) {
                              model.weight("bias", DType::F32, {ffn}, {}));
             Tensor y = add(product(model, unit, "a", DType::Q8_0, n, ffn),
                            product(model, sum, "b", DType::Q4_0, n, ffn));
+            Tensor moved = add(product(model, x, "v", DType::Q8_0, ffn, k), sum);
+            y = add(y, product(model, moved, "d", DType::Q8_0, n, ffn));
             if (others) y = add(y, product(model, unit, "c", DType::F32, n, ffn));
             model.finish(y);
             // x becomes blocks by itself.
-            for (auto [tokens, expected] : {std::pair{1, 1}, {8, 1}, {40, 3}})
+            for (auto [tokens, expected] : {std::pair{1, 1}, {8, 1}, {40, 4}})
                 EXPECT_EQ(std::ranges::count(names(model, tokens), "quantize"), expected) << tokens;
             expect_close(model, {random_step(0, 1), random_step(0, 7), random_step(0, 40)}, rounded,
                          in_int8);
@@ -265,7 +290,7 @@ TEST_F(VulkanDots, SplitInvariance) {
     Tensor h = glu(product(model, x, "gate", DType::Q4_K, ffn, k),
                    product(model, x, "up", DType::Q4_K, ffn, k), "silu");
     model.finish(product(model, h, "down", DType::Q6_K, n, ffn));
-    for (int tokens : {1, 30}) {
+    for (int tokens : {1, 5, 30}) {
         const std::vector<graph::StepInputs> steps{random_step(0, tokens)};
         std::vector<std::unique_ptr<kernels::Device>> pair;
         for (int i = 0; i < 2; ++i)

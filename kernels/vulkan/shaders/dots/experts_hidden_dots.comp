@@ -6,8 +6,6 @@
 #extension GL_KHR_shader_subgroup_arithmetic : require
 #include "step.glsl"
 
-layout(constant_id = 2) const uint rows_at_once = 1;
-
 layout(push_constant) uniform Parameters {
     uint64_t count, ids, gate_scale, up_scale, gate_bias, up_bias;
     uint64_t gate, up, x, y, codebook;
@@ -18,7 +16,8 @@ layout(push_constant) uniform Parameters {
 #include "expert_unit.glsl"
 #include "type_of_dots.glsl"
 
-const uint products = 2 * rows_at_once, items_at_once = rows_at_once > 1 ? 2 : 4;
+const uint rows_at_once = 2;  // of a subgroup; of gate, and as many of up
+const uint products = 2 * rows_at_once, items_at_once = 2;
 #include "dots_of_rows.glsl"
 
 const uint tokens_at_once = 1;

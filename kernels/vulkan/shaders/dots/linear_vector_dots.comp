@@ -45,10 +45,10 @@ void put_blocks() {
     for (uint row = gl_SubgroupID * rows_at_once; row < block_rows;
          row += gl_NumSubgroups * rows_at_once) {
         multiply(first_row + row, first_token, tokens);
-        if (!subgroupElect()) continue;
-        for (uint r = 0; r < rows_at_once; ++r)
-            for (uint t = 0; t < tokens_at_once; ++t)
-                results[t * block_rows + row + r] = result_of(r, t, first_row + row + r);
+        if (subgroupElect())
+            for (uint r = 0; r < rows_at_once; ++r)
+                for (uint t = 0; t < tokens_at_once; ++t)
+                    results[t * block_rows + row + r] = result_of(r, t, first_row + row + r);
     }
     put_block_of_rows(y, first_token * rows + first_row, rows, tokens - first_token);
 }
