@@ -21,8 +21,5 @@ int64_t int8_bytes(int64_t elements);
 inline constexpr int64_t rows_of_block = 32;  // that results in a block come from
 // `y` of that many bytes becomes the form of x, which may lie in any way.
 Dispatch to_int8_blocks(const graph::View& x, Address x_at, Address y_at, const Site& site);
-// The same for x that is dense, `per_live` elements for each live one of the count that stands at
-// `count`.
-Dispatch to_int8_blocks(Address count, Live live, int64_t per_live, Address x_at, Address y_at);
 
 }  // namespace tandem::kernels::vulkan

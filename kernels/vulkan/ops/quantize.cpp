@@ -13,24 +13,17 @@ struct QuantizeParameters {
 
 constexpr uint32_t group = 128, elements_each = 4;
 
-Dispatch to_blocks(const QuantizeParameters& parameters, Live live) {
-    return {
-        .shader = "quantize",
-        .constants = {group, reads_fours(parameters.walk, parameters.x)},
-        .parameters = Parameters(parameters),
-        .x = {.units = parameters.walk.per_live, .per_group = group * elements_each, .live = live}};
-}
-
 }  // namespace
 
 Dispatch to_int8_blocks(const graph::View& x, Address x_at, Address y_at, const Site& site) {
     const graph::View views[] = {dense_view(x), x};
-    return to_blocks({site.count(x), y_at, x_at, walk(views)}, live(x));
-}
-
-Dispatch to_int8_blocks(Address count, Live live, int64_t per_live, Address x_at, Address y_at) {
-    return to_blocks({count, y_at, x_at, {.per_live = uint32_t(per_live), .strides = {{1}, {1}}}},
-                     live);
+    const QuantizeParameters parameters{site.count(x), y_at, x_at, walk(views)};
+    return {.shader = "quantize",
+            .constants = {group, reads_fours(parameters.walk, parameters.x)},
+            .parameters = Parameters(parameters),
+            .x = {.units = parameters.walk.per_live,
+                  .per_group = group * elements_each,
+                  .live = live(x)}};
 }
 
 namespace ops {
