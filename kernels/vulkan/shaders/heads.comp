@@ -70,11 +70,11 @@ vec2 turn_of(uint pair, uint position) {
 
 // `turns` are those of the invocation's first two pairs.
 void turn_row(uint position, vec2 turns[2]) {
-    const uint pairs = dims / 2, own = gl_SubgroupInvocationID;
-    for (uint pair = own; pair < pairs; pair += gl_SubgroupSize) {
-        vec2 turn = pair == own                    ? turns[0]
-                    : pair == own + gl_SubgroupSize ? turns[1]
-                                                   : turn_of(pair, position);
+    const uint pairs = dims / 2, self = gl_SubgroupInvocationID;
+    for (uint pair = self; pair < pairs; pair += gl_SubgroupSize) {
+        vec2 turn = pair == self                     ? turns[0]
+                    : pair == self + gl_SubgroupSize ? turns[1]
+                                                     : turn_of(pair, position);
         uint first = element(turning == 2 ? pair : 2 * pair);
         uint second = first + (turning == 2 ? pairs : 1);
         float a = all_rows[first], b = all_rows[second];
