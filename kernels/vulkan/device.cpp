@@ -231,7 +231,8 @@ void VulkanDevice::write_step() {
                         int32_t(i));
         put_all(to.sequence_of, sequence_of);
         // As programs for one token take for granted.
-        check(sequence_of.size() != 1 || sequence_of[0] == 0, "sequences of a step have tokens");
+        check(from.positions.size() != 1 || from.sequences.size() == 1,
+              "sequences of a step have tokens");
     };
     const uint32_t counts[] = {uint32_t(inputs_.tokens()), uint32_t(inputs_.rows.size()),
                                uint32_t(inputs_.sequences.size())};
@@ -253,6 +254,12 @@ std::unique_ptr<Recording> VulkanDevice::record(std::span<const Launch> launches
                       [this](std::span<const std::byte> bytes) {
                           const Block block = memory_.take(int64_t(bytes.size()), Reach::Written);
                           std::memcpy(block.mapped, bytes.data(), bytes.size());
+                          return block.address;
+                      },
+                  .cleared =
+                      [this](int64_t bytes) {
+                          const Block block = memory_.take(bytes, Reach::Device);
+                          upload_.clear(block);
                           return block.address;
                       },
                   .arena = arena_.address,

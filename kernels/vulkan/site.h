@@ -62,6 +62,8 @@ struct Site {
     std::function<Address(gguf::DType)> codebook;
     // Puts a constant of the launch into device memory.
     std::function<Address(std::span<const std::byte>)> keep;
+    // Memory of the launch's own that is cleared once.
+    std::function<Address(int64_t bytes)> cleared;
     Address arena = 0, sending = 0, landing = 0;
     StepAddresses step;
     Features features;

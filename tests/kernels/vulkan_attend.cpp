@@ -114,9 +114,12 @@ TEST_F(VulkanAttend, LongCaches) {
     for (const Case& how : {Case{.d = 16, .kv_heads = 1, .keys = DType::F16},
                             {.d = 36, .dv = 21, .kv_heads = 2, .q_per_kv = 2, .soft_cap = 3},
                             {.d = 32, .kv_heads = 1, .keys = DType::Q8_0, .sinks = true},
-                            {.d = 16, .kv_heads = 1, .window = 300, .sinks = true}}) {
+                            {.d = 16, .kv_heads = 1, .window = 300, .sinks = true},
+                            // Several queries at once, the last of them not all there.
+                            {.d = 16, .kv_heads = 4, .q_per_kv = 7, .cells = 2304, .sinks = true},
+                            {.d = 36, .dv = 21, .kv_heads = 4, .q_per_kv = 11, .cells = 2304}}) {
         Case longer = how;
-        longer.cells = 1400;
+        longer.cells = std::max<int64_t>(how.cells, 1400);
         SmallModel model;
         test::build_attend(model, longer);
         EXPECT_TRUE(reads_in_parts(model, 1));

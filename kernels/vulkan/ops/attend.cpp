@@ -3,12 +3,11 @@
 // units where the device has them.
 #include <bit>
 
-#include "gguf/error.h"
+#include "kernels/vulkan/attend_blocks.h"
 #include "kernels/vulkan/cache.h"
 #include "kernels/vulkan/forms.h"
 #include "kernels/vulkan/heads.h"
 #include "kernels/vulkan/matrix_units.h"
-#include "kernels/vulkan/planes.h"
 #include "kernels/vulkan/shaders.h"
 
 namespace tandem::kernels::vulkan::ops {
@@ -32,143 +31,22 @@ struct Attention {
     float scale, cap;
 };
 
-// How the work is divided into blocks.
-struct Blocks {
-    int64_t d, dv, d2, kv_heads, q_per_kv, tokens;  // tokens: as many as the program has room for
-    int64_t q_at_once, tokens_at_once, parts, cells_at_once, stride;
-    bool joined = false;  // at the end, which a single part may be, too
-
-    explicit Blocks(const Operation& operation);
-    int64_t q_blocks() const { return (q_per_kv + q_at_once - 1) / q_at_once; }
-    int64_t queries() const { return q_at_once * tokens_at_once; }
-    int64_t partial_bytes() const {
-        return !joined ? 0 : tokens * kv_heads * q_per_kv * parts * ((dv + 3) / 4 * 4 + 4) * 4;
-    }
-};
-
-constexpr int64_t most_queries = 16, most_parts = 32;
-// Fewer workgroups than these leave a GPU idle.
-constexpr int64_t enough_groups = 512, enough_on_matrices = 256;
-
-// As many parts as workgroups ask for, with so many cells in each.
-int64_t parts_of(const graph::View& cache, int64_t groups, int64_t least_cells,
-                 int64_t enough = enough_groups) {
-    const int64_t cells = cells_of(cache);
-    return std::clamp<int64_t>(std::min(enough / groups, cells / least_cells), 1, most_parts);
-}
-
-Blocks::Blocks(const Operation& operation) {
-    const graph::View& q = operation.inputs[graph::ops::queries].view;
-    tokens = q.extents[0];
-    kv_heads = q.extents[1];
-    q_per_kv = q.extents[2];
-    d = q.extents[3];
-    dv = operation.output.view.extents[3];
-    d2 = operation.inputs[second_cache] ? operation.inputs[second_queries].view.extents[3] : 0;
-    // Half of the shared memory for the tile, less than a third for the queries.
-    const int64_t vectors = shared_bytes / 16;
-    const int64_t longest = (std::max({d, dv, d2}) + 3) / 4;
-    const int64_t q_vectors = (d + 3) / 4 + (d2 + 3) / 4 + 1;
-    const int64_t room = std::clamp<int64_t>(vectors * 5 / 16 / q_vectors, 1, most_queries);
-    q_at_once = std::min(q_per_kv, room);
-    tokens_at_once = std::clamp<int64_t>(room / q_at_once, 1, tokens);
-    stride = longest + 1;
-    cells_at_once = std::clamp<int64_t>(vectors / 2 / stride, 1, 32);
-    check((stride + q_vectors) * 16 <= shared_bytes * 3 / 4,
-          "a key and a query fit into shared memory");
-    // A cache that few workgroups would read is read in parts.
-    const int64_t groups = (tokens + tokens_at_once - 1) / tokens_at_once * q_blocks() * kv_heads;
-    parts = parts_of(operation.inputs[keys_cache].view, groups, 4 * cells_at_once);
-}
-
-// What puts the parts of few tokens together can round them to whole int8 blocks, too.
+// What finishes the results of few tokens can round them to whole int8 blocks, too.
 const Form* gives(std::span<const Operation> claimed) {
     const graph::View& y = claimed.back().output.view;
     return y.extents[0] <= few_tokens && y.extents[3] % 32 == 0 ? &int8_blocks() : nullptr;
-}
-
-// The same where a workgroup takes one token, and about so many cells at a time.
-constexpr int cells_of_few = 256, least_subgroup = 4;
-constexpr int64_t enough_of_few = 256;
-Blocks blocks_of_few(const Operation& operation) {
-    Blocks blocks(operation);
-    constexpr int64_t most_at_once = 8;
-    const int64_t vectors = (blocks.d + 31) / 32 * 8 + (blocks.dv + 31) / 32 * 8;
-    // Addends of one query, and what makes int8 blocks of it.
-    constexpr int64_t of_all = 8192 + 8 * cells_of_few + 1024;
-    const int64_t room = (shared_bytes - of_all) / (vectors * 16 + cells_of_few * 4 +
-                                                    8 * (cells_of_few / least_subgroup) + 8);
-    blocks.tokens_at_once = 1;
-    blocks.q_at_once = std::min({blocks.q_per_kv, room, most_at_once});
-    blocks.parts = parts_of(operation.inputs[keys_cache].view,
-                            blocks.tokens * blocks.q_blocks() * blocks.kv_heads, cells_of_few);
-    // With fewer at once a cache is read more often, which costs less than workgroups that wait.
-    while (blocks.q_at_once > 1 &&
-           blocks.tokens * blocks.q_blocks() * blocks.kv_heads * blocks.parts < enough_of_few)
-        blocks.q_at_once = (blocks.q_at_once + 1) / 2;
-    return blocks;
-}
-
-// Elements of a value, by eights.
-int64_t value_eights(const Operation& operation) {
-    const int64_t block = planes_of(operation.inputs[values_cache].view.dtype).block;
-    return (operation.output.view.extents[3] + block - 1) / block * (block / 8);
-}
-
-bool may_be_few(const Blocks& few) {
-    return few.tokens <= few_tokens && few.d2 == 0 && few.q_at_once > 0;
-}
-// A subgroup takes a value at a time.
-bool are_few(const Operation& operation, const Features& features) {
-    return may_be_few(blocks_of_few(operation)) && features.steady_subgroups &&
-           value_eights(operation) <= features.subgroup;
-}
-
-// The same on matrix units, where blocks are rows of queries, token by token.
-constexpr int64_t matrix_rows = MatrixTile::subgroups * 16;  // at most
-constexpr int64_t longest_of_matrices = 256;
-Blocks blocks_of_matrices(const Operation& operation) {
-    Blocks blocks(operation);
-    const int64_t groups =
-        (blocks.tokens * blocks.q_per_kv + matrix_rows - 1) / matrix_rows * blocks.kv_heads;
-    // Tiles of keys and values, and the scores of all rows; rows have a vector between them.
-    auto bytes = [&](int64_t cells) {
-        return (cells * (blocks.d / 8 + 1 + blocks.dv / 8 + 1) + matrix_rows * (cells / 4 + 1)) *
-               16;
-    };
-    constexpr int64_t of_maxima = 1024;
-    blocks.cells_at_once = bytes(32) <= shared_bytes - of_maxima ? 32 : 16;
-    blocks.parts = parts_of(operation.inputs[keys_cache].view, groups, 4 * blocks.cells_at_once,
-                            enough_on_matrices);
-    return blocks;
-}
-
-bool may_be_on_matrices(const Blocks& blocks) {
-    return blocks.tokens >= MatrixTile::least_tokens && blocks.d2 == 0 && blocks.d % 16 == 0 &&
-           blocks.dv % 16 == 0 && std::max(blocks.d, blocks.dv) <= longest_of_matrices;
-}
-// Whole fragments, and in the softmax whole vectors of shares for every invocation.
-bool are_on_matrices(const Operation& operation, const Features& features) {
-    const MatrixUnits& units = features.matrix_units;
-    if (!units || !features.steady_subgroups) return false;
-    const Blocks blocks = blocks_of_matrices(operation);
-    const int64_t cells = blocks.cells_at_once, subgroup = features.subgroup;
-    const int64_t sharers = std::max<int64_t>(1, subgroup / units.rows);
-    return may_be_on_matrices(blocks) && 16 % units.rows == 0 && blocks.d % units.depth == 0 &&
-           blocks.dv % units.tokens == 0 && cells % units.depth == 0 && cells % units.tokens == 0 &&
-           cells % (8 * sharers) == 0 && std::has_single_bit(uint32_t(subgroup));
 }
 
 size_t claim(std::span<const Operation> ahead) { return attend_chain(ahead).length; }
 
 int64_t partial_bytes(const Operation& operation) {
     int64_t most = 0;
-    auto note = [&](Blocks blocks) {
+    auto note = [&](AttendBlocks blocks) {
         blocks.joined = blocks.parts > 1 || gives({&operation, 1});
         most = std::max(most, blocks.partial_bytes());
     };
-    note(Blocks(operation));
-    const Blocks few = blocks_of_few(operation), matrices = blocks_of_matrices(operation);
+    note(AttendBlocks(operation));
+    const AttendBlocks few = blocks_of_few(operation), matrices = blocks_of_matrices(operation);
     if (may_be_few(few)) note(few);
     if (may_be_on_matrices(matrices)) note(matrices);
     return most;
@@ -193,7 +71,7 @@ Heads heads_of(const graph::View& view, Address at) {
 }
 
 // Groups of blocks, and their parts.
-Extent groups_of(const Blocks& blocks, const Operation& operation) {
+Extent groups_of(const AttendBlocks& blocks, const Operation& operation) {
     return {.units = 1,
             .per_group = blocks.tokens_at_once,
             .live = live(operation.output.view),
@@ -202,7 +80,7 @@ Extent groups_of(const Blocks& blocks, const Operation& operation) {
 
 uint32_t type_of(const Operand& cache) { return cache ? cache_number(cache.view.dtype) : 0; }
 
-Dispatch few(const Blocks& blocks, const Operation& operation, const Site& site, bool capped,
+Dispatch few(const AttendBlocks& blocks, const Operation& operation, const Site& site, bool capped,
              bool in_blocks, Address kept) {
     const auto subgroup = uint32_t(site.features.subgroup);
     const auto lanes = std::bit_ceil(uint32_t(value_eights(operation)));
@@ -217,7 +95,7 @@ Dispatch few(const Blocks& blocks, const Operation& operation, const Site& site,
             .y = {.units = blocks.kv_heads}};
 }
 
-Dispatch many(const Blocks& blocks, const Operation& operation, bool capped, Address kept) {
+Dispatch many(const AttendBlocks& blocks, const Operation& operation, bool capped, Address kept) {
     const auto group = uint32_t(least_invocations);
     const int64_t items = blocks.queries() * ((blocks.dv + 3) / 4);
     // Invocations without a result of their own take some of the cells of another's.
@@ -243,7 +121,7 @@ bool are_aligned(const Heads& q) {
     return q.at % 16 == 0 && q.token % 4 == 0 && q.kv_head % 4 == 0 && q.query % 4 == 0;
 }
 
-Dispatch on_matrices(const Blocks& blocks, const Operation& operation, const Site& site,
+Dispatch on_matrices(const AttendBlocks& blocks, const Operation& operation, const Site& site,
                      const Attention& attention, bool capped, Address kept) {
     const MatrixUnits& units = site.features.matrix_units;
     const auto subgroup = uint32_t(site.features.subgroup);
@@ -262,7 +140,7 @@ Dispatch on_matrices(const Blocks& blocks, const Operation& operation, const Sit
             .y = {.units = blocks.kv_heads}};
 }
 
-Dispatch join(const Blocks& blocks, const Launch& launch, const Site& site, Address kept) {
+Dispatch join(const AttendBlocks& blocks, const Launch& launch, const Site& site, Address kept) {
     const Operand& y = launch.operations.back().output;
     return {.shader = "attend_join",
             .constants = {group_for(site, blocks.dv / 4), uint32_t(blocks.dv),
@@ -307,7 +185,7 @@ PlacedHeads place_heads(const Launch& launch, const Site& site) {
     return placed;
 }
 
-Attention attention_of(const Launch& launch, const Site& site, const Blocks& blocks,
+Attention attention_of(const Launch& launch, const Site& site, const AttendBlocks& blocks,
                        const PlacedHeads& placed) {
     const Operation& operation = launch.operations.back();
     auto input = [&](size_t i) -> const Operand& { return operation.inputs[i]; };
@@ -348,16 +226,13 @@ std::vector<Dispatch> bind(const Launch& launch, const Site& site) {
     PlacedHeads placed = place_heads(launch, site);
     const bool each = are_few(operation, site.features);
     const bool matrices = are_on_matrices(operation, site.features);
-    Blocks blocks = each       ? blocks_of_few(operation)
-                    : matrices ? blocks_of_matrices(operation)
-                               : Blocks(operation);
+    AttendBlocks blocks = each       ? blocks_of_few(operation)
+                          : matrices ? blocks_of_matrices(operation)
+                                     : AttendBlocks(operation);
     blocks.joined = !each && (blocks.parts > 1 || launch.given);
     Attention attention = attention_of(launch, site, blocks, placed);
-    if (each && blocks.parts > 1) {
-        const std::vector<uint32_t> none(
-            size_t(blocks.tokens * blocks.kv_heads * blocks.q_blocks()));
-        attention.done = site.keep(std::as_bytes(std::span(none)));
-    }
+    if (each && blocks.parts > 1)
+        attention.done = site.cleared(blocks.tokens * blocks.kv_heads * blocks.q_blocks() * 4);
     const Address kept = site.keep(std::as_bytes(std::span(&attention, 1)));
     const bool capped = attention.cap > 0;
     std::vector<Dispatch> dispatches = std::move(placed.dispatches);

@@ -89,9 +89,11 @@ bool done_last(uint number, uint workgroups) {
     memoryBarrierBuffer();
     barrier();
     if (gl_LocalInvocationIndex == 0) {
+        memoryBarrierBuffer();
         Words done = Words(attention.done);
         is_last = atomicAdd(done.at[number], 1) == workgroups - 1;
         if (is_last) atomicExchange(done.at[number], 0);
+        memoryBarrierBuffer();
     }
     barrier();
     memoryBarrierBuffer();
@@ -139,12 +141,7 @@ void put_results(uint token, uint kv_head, uint first_query) {
         uint q = min(i / dv_vectors, queries - 1), vector = i % dv_vectors, query = first_query + q;
         bool within = i < queries * dv_vectors && query < attention.q_per_kv;
         uint head = kv_head * attention.q_per_kv + query;
-        float factor = 1 / sums_of_all[q];
-        if (attention.sinks != 0 && within) {
-            float sink = Floats(attention.sinks).at[head], most = max(largest_of_all[q], sink);
-            float of_cells = exp(largest_of_all[q] - most);
-            factor = of_cells / (sums_of_all[q] * of_cells + exp(sink - most));
-        }
+        float factor = within ? factor_of(head, largest_of_all[q], sums_of_all[q]) : 0;
         vec4 values = results[q * result_vectors + vector] * factor;
         if (plain && within) {
             Floats to = Floats(row_of_head(attention.y, token, kv_head, query));

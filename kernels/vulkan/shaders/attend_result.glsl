@@ -16,12 +16,7 @@ void put_result(uint token, uint kv_head, uint query, uint part, uint first, vec
         for (uint j = 0; j < 4; ++j) to.at[4 + first + j] = values[j];
         return;
     }
-    float factor = 1 / sum;
-    if (attention.sinks != 0) {
-        float sink = Floats(attention.sinks).at[head], most = max(largest, sink);
-        float of_cells = exp(largest - most);
-        factor = of_cells / (sum * of_cells + exp(sink - most));
-    }
+    float factor = factor_of(head, largest, sum);
     Floats to = Floats(row_of_head(attention.y, token, kv_head, query));
     for (uint j = 0; j < 4; ++j)
         if (first + j < dv) to.at[first + j] = values[j] * factor;
