@@ -155,12 +155,16 @@ void Bench::look_at(const Blueprint& blueprint, const EngineOptions& wanted) {
     work = work_of(*blueprint.graph, make_plan(*blueprint.graph, one, {.mode = "none"}), 1)[0];
     devices = {.cpu = wanted.cpu, .folder = wanted.cache};
     row.threads = 0;
+    rules.least_warmup = 0;
     std::set<std::string> kinds;
     for (size_t i = 0; i < blueprint.devices.size(); ++i) {
         if (blueprint.weights[i] == 0) continue;
+        const kernels::Description& device = blueprint.devices[i]->description();
         devices.names.push_back(wanted.devices[i]);
-        row.threads += blueprint.devices[i]->description().threads;
-        kinds.insert(blueprint.devices[i]->description().kind);
+        row.threads += device.threads;
+        kinds.insert(device.kind);
+        // A GPU that had nothing to do takes a while to come to its speed: a third was seen.
+        if (device.kind == "vulkan" && !device.in_host_memory) rules.least_warmup = 0.5;
     }
     row.backends.clear();
     for (std::string kind : kinds) {

@@ -58,7 +58,8 @@ constexpr Option run_list[] = {
     {"--measure", "", "forget what earlier runs found that the hardware allows"},
     {"--progress", "", "say on standard error what is being done"},
     {"--warmup", "",
-     "run each test's kinds of steps once before timing (default: on; off: --no-warmup)"},
+     "run each test's kinds of steps once before timing, or for half a second on a GPU, which "
+     "is slow at first (default: on; off: --no-warmup)"},
     {"--device-table", "FILE", "what the devices hold and how fast they are, for -sm graph"},
     {"--reduce-type", "TYPE",
      "type in which addends travel between devices: f32, f16 or bf16 (default: f32)"},

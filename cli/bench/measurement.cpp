@@ -88,14 +88,15 @@ void add(Least& least, double reading, double multiplying) {
 std::vector<int64_t> measure(Subject& subject, const Case& test, const MeasurementRules& rules,
                              const std::function<void(const std::string&)>& say) {
     Runner runner(subject, test);
-    if (rules.warmup && test.prompt > 0) {
-        say("warmup prompt run");
-        runner.evaluate(0, test.prompt);
-    }
-    if (rules.warmup && test.generated > 0) {
-        say("warmup generation run");
-        runner.generate(0, 1);
-    }
+    auto warm_up = [&](const std::string& what, auto step) {
+        say(what);
+        step();  // a first one may compile
+        for (const auto start = Clock::now(); seconds_since(start) < rules.least_warmup;) step();
+    };
+    if (rules.warmup && test.prompt > 0)
+        warm_up("warmup prompt run", [&] { runner.evaluate(0, test.prompt); });
+    if (rules.warmup && test.generated > 0)
+        warm_up("warmup generation run", [&] { runner.generate(0, 1); });
     std::vector<int64_t> times;
     for (int64_t i = 1; i <= rules.repetitions; ++i) {
         if (test.depth > 0) {

@@ -15,6 +15,7 @@ namespace tandem::cli {
 struct MeasurementRules {
     int64_t repetitions = 5;
     bool warmup = true;
+    double least_warmup = 0;  // seconds, as often as it takes
 };
 
 // A model, the token that begins texts (-1 where none does), and how many tokens of each sequence
