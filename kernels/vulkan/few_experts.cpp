@@ -24,13 +24,6 @@ struct DownParameters {
     ExpertsResult result;
 };
 
-// As many rows of W for a subgroup as leave enough subgroups.
-uint32_t rows_at_once(int64_t row_subgroups, const Site& site) {
-    uint32_t rows = 4;
-    while (rows > 1 && row_subgroups / rows < site.features.busy_subgroups) rows /= 2;
-    return rows;
-}
-
 // Gate and up together with their unit, or `only` the product of one of them, which is in f32. In
 // int8, y is in int8 blocks.
 Dispatch hidden_rows(const Operation& operation, const Site& site, Address y, bool dots,
@@ -97,7 +90,7 @@ Dispatch down_sums(const Launch& launch, const Site& site, Address hidden, bool 
                                     .result = experts_result(launch, site)};
     const bool aligned = hidden % 16 == 0 && sizes.ffn % 8 == 0;
     const uint32_t group = subgroups(site, int(std::min<int64_t>(sizes.used, 8)));
-    const uint32_t rows = dots ? rows_at_once(sizes.embd * sizes.choices, site) : 4;
+    const uint32_t rows = dots ? rows_of_subgroup(site, sizes.embd * sizes.choices) : 4;
     return {.shader = typed(dots ? "experts_down_dots" : "experts_down", down.dtype),
             .constants = dots ? std::vector<uint32_t>{group, rows}
                               : std::vector<uint32_t>{group, rows, aligned},

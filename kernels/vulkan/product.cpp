@@ -11,17 +11,9 @@ namespace tandem::kernels::vulkan {
 
 namespace {
 
-uint32_t rows_of_subgroup(const Product& product, const Site& site) {
-    // Rows that share x read it once; with too many of them too few subgroups are at work.
-    uint32_t rows_at_once = product.shares_axes ? 1 : 4;
-    while (rows_at_once > 1 &&
-           product.parameters.rows / rows_at_once < uint32_t(site.features.busy_subgroups))
-        rows_at_once /= 2;
-    return rows_at_once;
-}
-
 Dispatch by_vectors(const Product& product, const Site& site, const char* shader, bool aligned) {
-    const uint32_t rows_at_once = rows_of_subgroup(product, site);
+    const uint32_t rows_at_once =
+        product.shares_axes ? 1 : rows_of_subgroup(site, product.parameters.rows);
     const uint32_t tokens_at_once = uint32_t(std::min<int64_t>(product.most_tokens, 8));
     const uint32_t group = subgroups(site, 4);
     return {
@@ -40,7 +32,7 @@ Dispatch to_blocks(const Product& product, const Site& site) {
     constexpr int64_t most_subgroups = 16;
     Dispatch dispatch = by_vectors(product, site, "linear_vector_dots", false);
     const int64_t wanted =
-        std::min(most_subgroups, rows_of_block / rows_of_subgroup(product, site));
+        std::min(most_subgroups, rows_of_block / rows_of_subgroup(site, product.parameters.rows));
     dispatch.constants[0] = group_for(site, wanted * site.features.subgroup);
     dispatch.constants.push_back(true);
     dispatch.x.per_group = rows_of_block;

@@ -24,6 +24,14 @@ inline uint32_t subgroups(const Site& site, int count) {
     return uint32_t(std::min(count * features.subgroup, features.most_invocations));
 }
 
+// How many of W's rows a subgroup takes at once, where there are so many: they share what is read
+// of x, but with more of them fewer subgroups are at work.
+inline uint32_t rows_of_subgroup(const Site& site, int64_t rows) {
+    uint32_t at_once = 4;
+    while (at_once > 1 && rows / at_once < site.features.busy_subgroups) at_once /= 2;
+    return at_once;
+}
+
 // A workgroup for `length` things to do: enough invocations for them, in whole subgroups, and at
 // most half of what the driver allows, since more seldom find room on a core.
 inline uint32_t group_for(const Site& site, int64_t length) {
