@@ -163,8 +163,7 @@ void Bench::look_at(const Blueprint& blueprint, const EngineOptions& wanted) {
         devices.names.push_back(wanted.devices[i]);
         row.threads += device.threads;
         kinds.insert(device.kind);
-        // A GPU that had nothing to do takes a while to come to its speed: a third was seen.
-        if (device.kind == "vulkan" && !device.in_host_memory) rules.least_warmup = 0.5;
+        rules.least_warmup = std::max(rules.least_warmup, device.warmup_seconds);
     }
     row.backends.clear();
     for (std::string kind : kinds) {

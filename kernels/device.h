@@ -26,6 +26,7 @@ struct Description {
     std::string rounding;
     int64_t total_bytes = 0, free_bytes = 0;
     bool in_host_memory = false;  // whose free bytes are divided among such devices
+    double warmup_seconds = 0;    // of work, until an idle one has its speed
     bool shares_cores = false;  // with another device of the run, so that spinning would starve it
 };
 

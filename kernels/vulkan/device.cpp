@@ -56,6 +56,9 @@ vk::raii::Semaphore make_timeline(const vk::raii::Device& device) {
     return {device, {.pNext = &type}};
 }
 
+// Of a GPU that was idle: a third of its speed was seen.
+constexpr double seconds_of_warmup = 0.5;
+
 bool is_vector(graph::Use use) { return use == graph::Use::Vector; }
 
 }  // namespace
@@ -88,6 +91,7 @@ VulkanDevice::VulkanDevice(const VulkanOptions& options)
         .total_bytes = adapter.total_bytes,
         .free_bytes = adapter.software ? options.host_bytes : adapter.free_bytes / options.sharers,
         .in_host_memory = adapter.software,
+        .warmup_seconds = adapter.software ? 0 : seconds_of_warmup,
         .shares_cores = adapter.software};
 }
 
