@@ -38,6 +38,6 @@ int64_t context_size(const Arguments& arguments, const gguf::File& file,
 std::vector<std::string> to_devices(std::string_view text);  // "cpu:0-3,cpu:4-7"; "none": no GPU
 bool is_auto_or_all(std::string_view text);                  // in place of a number, of -ngl
 std::vector<double> to_ratio(std::string_view text);         // "3,1" or "3/1"
-gguf::DType to_cache_type(std::string_view text);            // f32, f16, bf16 or q8_0
+gguf::DType to_cache_type(std::string_view text);            // f32, f16, bf16, q8_0 or q4_0
 
 }  // namespace tandem::cli

@@ -11,8 +11,8 @@ namespace tandem::cli {
 
 class Interrupts;
 
-// `what` as for `tandem synth`. The file never has a name, so that nothing is left whatever
-// happens. Throws Error, also when there is no room or an interrupt comes.
+// `what` as for `tandem synth`. The file has lost its name before it is written, so that
+// nothing is left whatever happens. Throws Error, also when there is no room or an interrupt comes.
 gguf::File open_synthetic(const std::string& what, int64_t layers, const Interrupts& interrupts);
 
 // "llama 8B Q4_K - Medium"
