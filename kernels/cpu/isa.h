@@ -232,8 +232,8 @@ using PlaceBf16 = void(const float* row, int64_t columns, int parts, uint8_t* ti
 
 // What a set multiplies in prompts otherwise than in int8 and f32: nothing; F16, BF16, types of few
 // levels (forms.h), and attention with caches other than F32, in 16-bit integers (AVX2 and all
-// above); BF16 in bf16 instead (AVX512-BF16); or all types but F32 and those of few levels in bf16,
-// F16 in two such numbers (AMX-BF16).
+// above; with caches of codes few tokens' attention, too); BF16 in bf16 instead (AVX512-BF16); or
+// all types but F32 and those of few levels in bf16, F16 in two such numbers (AMX-BF16).
 enum class Reduced { Nothing, Halves, Bf16, AllTypes };
 
 // One number to one number. Where an array is cut changes no bit. What is no number stays none.

@@ -3,6 +3,7 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <random>
 
 #include "gguf/half.h"
@@ -128,6 +129,11 @@ constexpr Case long_cases[] = {
     {.d = 36, .dv = 21, .q_per_kv = 2, .keys = DType::F32, .values = DType::F16, .soft_cap = 0.7},
     {.d = 32, .kv_heads = 1, .q_per_kv = 7, .keys = DType::Q8_0, .values = DType::Q4_0},
     {.d = 32, .q_per_kv = 5, .keys = DType::Q4_0, .sinks = true},
+    {.d = 64, .q_per_kv = 4, .keys = DType::Q8_0, .values = DType::Q4_0},
+    {.d = 128, .dv = 64, .kv_heads = 1, .q_per_kv = 7, .keys = DType::Q4_0, .values = DType::Q8_0},
+    {.d = 64, .keys = DType::BF16, .values = DType::Q8_0, .soft_cap = 3},
+    {.d = 64, .q_per_kv = 9, .cells = 960, .keys = DType::Q8_0, .window = 300, .sinks = true},
+    {.d = 96, .dv = 160, .kv_heads = 1, .keys = DType::Q8_0},
     {.d = 256, .kv_heads = 1, .q_per_kv = 1},
     {.d = 32, .kv_heads = 1, .q_per_kv = 140, .sinks = true},
     {.d = 16, .kv_heads = 1, .q_per_kv = 6, .window = 300, .sinks = true},
@@ -137,6 +143,8 @@ constexpr Case long_cases[] = {
 
 TEST(CpuAttend, LongCaches) {
     for (const Case& how : long_cases) {
+        SCOPED_TRACE("d " + std::to_string(how.d) + ", " + std::to_string(how.q_per_kv) +
+                     " queries for a head");
         SmallModel model;
         test::build_attend(model, how);
         expect_close(model, long_steps(), 1e-10, test::attention_bound_of(how.keys, how.values));
@@ -175,33 +183,42 @@ TEST(CpuAttend, TeamsOfEverySize) {
 // A key that is no number spoils what all later tokens see of it, visibly, whatever reads it.
 TEST(CpuAttend, KeepsNaN) {
     constexpr int32_t spoiled = 60;
-    for (int64_t d : {32, 33}) {
+    struct Spoiled {
+        int64_t d, q_per_kv;
+        DType dtype;
+        float value;
+    };
+    const float infinity = std::numeric_limits<float>::infinity();
+    for (auto [d, queries, dtype, value] : {Spoiled{32, 2, DType::F16, std::nanf("")},
+                                            {33, 2, DType::F16, std::nanf("")},
+                                            {64, 4, DType::Q8_0, infinity},
+                                            {64, 4, DType::Q4_0, -infinity}}) {
         SmallModel model;
-        Axis kv = model.axis("kv_heads", 1), q_per_kv = model.axis("q_per_kv", 2);
+        Axis kv = model.axis("kv_heads", 1), q_per_kv = model.axis("q_per_kv", queries);
         Axis axis = model.axis("d", d), slots = model.axis("slots", 1);
         Axis cells = model.axis("cells", 100);
         int32_t id = 0;
         Tensor keys = model.weight("keys", DType::F32, {model.axis("ids", SmallModel::ids)},
                                    {kv, axis}, [&](std::span<std::byte> row) {
                                        std::vector<float> values(size_t(d), 0.5f);
-                                       if (id++ == spoiled) values[3] = std::nanf("");
+                                       if (id++ == spoiled) values[3] = value;
                                        std::memcpy(row.data(), values.data(), row.size());
                                    });
-        graph::Cache cache{model.graph.state("k_cache", DType::F16, {slots, kv, cells}, {axis}),
-                           model.graph.state("v_cache", DType::F16, {slots, kv, cells}, {axis})};
+        graph::Cache cache{model.graph.state("k_cache", dtype, {slots, kv, cells}, {axis}),
+                           model.graph.state("v_cache", dtype, {slots, kv, cells}, {axis})};
         model.finish(attend(model.activation("q", {kv, q_per_kv, axis}),
                             embed(keys, model.graph.input("ids")),
                             model.activation("v", {kv, axis}), cache, 0.1));
         graph::StepInputs prompt, next;
-        std::vector<int32_t> ids(20, 1), one{2};
+        std::vector<int32_t> ids(80, 1), one{2};
         ids[9] = spoiled;
         prompt.append(0, 0, ids);
-        prompt.rows = {8, 9, 19};
-        next.append(0, 20, one);
+        prompt.rows = {8, 9, 79};
+        next.append(0, 80, one);
         next.rows = {0};
         for (const test::Machine& machine : test::machines()) {
             std::vector<float> found = model.run(test::make_cpu(machine), {prompt, next});
-            const size_t row = size_t(2 * d);
+            const size_t row = size_t(queries * d);
             ASSERT_EQ(found.size(), 4 * row);
             for (size_t i = 0; i < found.size(); ++i)
                 EXPECT_EQ(std::isnan(found[i]), i >= row) << machine.variant << " " << i / row;

@@ -5,6 +5,8 @@
 //
 // A tile is `Queries` queries by lanes / Queries cells, one accumulator for each pair. Its scores
 // are a vector [Queries][cells of a tile], so that soft maximum and weights need no transposition.
+// Many rows of codes go other ways (attention_blocks.h).
+#include "kernels/cpu/isa/attention_blocks.h"
 #include "kernels/cpu/isa/cache_rows.h"
 #include "kernels/cpu/isa/kernels.h"
 #include "kernels/cpu/isa/lanes.h"
@@ -19,6 +21,22 @@ template <int Queries>
 inline int64_t place(int64_t query, int64_t c) {
     constexpr int width = lanes / Queries;
     return c / width * lanes + query * width + c % width;
+}
+
+// Scores of whole tiles from rows of each query's cells, and the other way.
+template <int Queries>
+void tiles_of_rows(const BlockScratch& s, int64_t cells, float* scores) {
+    constexpr int width = lanes / Queries;
+    for (int64_t c = 0; c < cells; c += width)
+        for (int i = 0; i < Queries; ++i, scores += width)
+            std::memcpy(scores, s.rows[i] + c, width * sizeof(float));
+}
+template <int Queries>
+void rows_of_tiles(const float* scores, int64_t cells, BlockScratch& s) {
+    constexpr int width = lanes / Queries;
+    for (int64_t c = 0; c < cells; c += width)
+        for (int i = 0; i < Queries; ++i, scores += width)
+            std::memcpy(s.rows[i] + c, scores, width * sizeof(float));
 }
 
 // q [Queries][length] k^T of `count` cells. Meanwhile their values come from memory.
@@ -88,7 +106,7 @@ template <int Queries>
 void attend_tile(const Attention& a, int64_t at) {
     constexpr int width = lanes / Queries;
     const int64_t count = a.end - a.begin, d = a.k.length;
-    const int64_t padded = (count + width - 1) / width * width;
+    const int64_t padded = (count + lanes - 1) / lanes * lanes;
     float* scores = a.scratch;                               // tiles of [Queries][width]
     float* q = scores + Queries * (attention_part + lanes);  // [Queries][d]
     float* out[Queries];
@@ -98,10 +116,20 @@ void attend_tile(const Attention& a, int64_t at) {
         for (int64_t e = 0; e < d; e += lanes)
             store(q + i * d + e, exists ? mul(load_f32(a.q[at + i] + e), splat(a.scale)) : zero());
     }
-    with_rows(a.k.type, [&](auto rows) {
-        multiply_keys<Queries, decltype(rows)>(a.k, CacheRun(a.k, a.begin), CacheRun(a.v, a.begin),
-                                               count, q, scores);
-    });
+    const CacheRun keys(a.k, a.begin), values(a.v, a.begin);
+    BlockScratch& blocks = block_scratch(q + Queries * d);
+    const bool key_codes = by_codes<Queries> && in_blocks(a.k, count);
+    if constexpr (by_codes<Queries>)
+        if (key_codes) {
+            with_codes(a.k.type, [&](auto codes) {
+                multiply_key_codes<Queries, decltype(codes)>(a.k, keys, values, count, q, blocks);
+            });
+            tiles_of_rows<Queries>(blocks, padded, scores);
+        }
+    if (!key_codes)
+        with_rows(a.k.type, [&](auto rows) {
+            multiply_keys<Queries, decltype(rows)>(a.k, keys, values, count, q, scores);
+        });
     if (a.soft_cap > 0)
         for (int64_t c = 0; c < padded; c += width)
             store(scores + c * Queries, capped(load_f32(scores + c * Queries), a.soft_cap));
@@ -127,10 +155,17 @@ void attend_tile(const Attention& a, int64_t at) {
         a.most[at + i] = most[i * width];
         a.total[at + i] = total[i * width];
     }
+    if constexpr (by_codes<Queries>)
+        if (in_blocks(a.v, count)) {
+            rows_of_tiles<Queries>(scores, padded, blocks);
+            for (int i = 0; i < Queries; ++i) store(blocks.rows[i] + padded, zero());
+            return with_codes(a.v.type, [&](auto codes) {
+                add_value_codes<Queries, decltype(codes)>(a.v, values, count, blocks, out);
+            });
+        }
     constexpr int vectors = width < 8 ? width : 8;
     with_rows(a.v.type, [&](auto rows) {
-        add_values<Queries, decltype(rows), vectors>(a.v, CacheRun(a.v, a.begin), count, scores, 0,
-                                                     out);
+        add_values<Queries, decltype(rows), vectors>(a.v, values, count, scores, 0, out);
     });
 }
 

@@ -42,6 +42,8 @@ inline I splat_quad(const int8_t* p) {
     std::memcpy(&quad, p, 4);
     return _mm256_set1_epi32(quad);
 }
+inline I load_blocks(const uint8_t* p, int64_t) { return load(p); }
+inline I splat_blocks(const int8_t* p, int64_t) { return splat_quad(p); }
 inline I table16(const int8_t* p) {
     return _mm256_broadcastsi128_si256(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p)));
 }

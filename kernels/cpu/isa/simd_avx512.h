@@ -42,6 +42,20 @@ inline I splat_quad(const int8_t* p) {
     std::memcpy(&quad, p, 4);
     return _mm512_set1_epi32(quad);
 }
+// 32 bytes each from as many places as fill a vector, which lie so many bytes apart; 4 bytes of
+// each for the lanes that those have.
+inline I load_blocks(const uint8_t* p, int64_t apart) {
+    auto half = [](const uint8_t* at) {
+        return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(at));
+    };
+    return _mm512_inserti64x4(_mm512_castsi256_si512(half(p)), half(p + apart), 1);
+}
+inline I splat_blocks(const int8_t* p, int64_t apart) {
+    int32_t quads[2];
+    std::memcpy(quads, p, 4);
+    std::memcpy(quads + 1, p + apart, 4);
+    return _mm512_mask_set1_epi32(_mm512_set1_epi32(quads[0]), 0xff00, quads[1]);
+}
 inline I table16(const int8_t* p) {
     return _mm512_broadcast_i32x4(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p)));
 }

@@ -89,6 +89,8 @@ inline I splat_quad(const int8_t* p) {
     std::memcpy(&quad, p, 4);
     return splat(quad);
 }
+inline I load_blocks(const uint8_t* p, int64_t) { return load(p); }
+inline I splat_blocks(const int8_t* p, int64_t) { return splat_quad(p); }
 struct Table {
     int8_t entry[16];
 };
