@@ -58,7 +58,7 @@ inline bool in_blocks(const CacheHead& cache, int64_t count) {
 }
 // Of fewer queries, floats take less time.
 template <int Queries>
-inline constexpr bool by_codes = fast_pairs&& Queries > 2;
+inline constexpr bool by_codes = Queries > 2 && fast_pairs;
 
 // Calls use(codes) with the codes of such a type.
 template <typename Use>
