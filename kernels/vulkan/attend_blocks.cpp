@@ -109,10 +109,13 @@ bool may_be_on_matrices(const AttendBlocks& blocks) {
     return blocks.tokens >= MatrixTile::least_tokens && blocks.d2 == 0 && blocks.d % 16 == 0 &&
            blocks.dv % 16 == 0 && std::max(blocks.d, blocks.dv) <= longest_of_matrices;
 }
-// Whole fragments, and in the softmax whole vectors of shares for every invocation.
+// Who has a cache of f32 does not want its numbers rounded. Else whole fragments, and in the
+// softmax whole vectors of shares for every invocation.
 bool are_on_matrices(const Operation& operation, const Features& features) {
     const MatrixUnits& units = features.matrix_units;
     if (!units || !features.steady_subgroups) return false;
+    for (const auto cache : {keys_cache, values_cache})
+        if (operation.inputs[cache].view.dtype == gguf::DType::F32) return false;
     const AttendBlocks blocks = blocks_of_matrices(operation);
     const int64_t cells = blocks.cells_at_once, subgroup = features.subgroup;
     const int64_t sharers = std::max<int64_t>(1, subgroup / units.rows);

@@ -52,11 +52,26 @@ const Steps several = {step_of({{0, 0, 33}}), step_of({{0, 33, 70}}),
 
 TEST_F(VulkanAttendMatrices, CachesOfEveryType) {
     for (auto [keys, values] : {std::pair{DType::F16, DType::F16},
-                                {DType::F32, DType::Q8_0},
-                                {DType::BF16, DType::F32},
+                                {DType::F16, DType::Q8_0},
+                                {DType::BF16, DType::F16},
                                 {DType::Q8_0, DType::BF16},
                                 {DType::Q8_0, DType::Q8_0}})
         expect_rounded({.d = 32, .dv = 64, .keys = keys, .values = values}, several);
+}
+
+TEST_F(VulkanAttendMatrices, CachesOfFloatsAreNotRounded) {
+    for (auto [keys, values] :
+         {std::pair{DType::F32, DType::F32}, {DType::F32, DType::F16}, {DType::Q8_0, DType::F32}}) {
+        SmallModel model;
+        test::build_attend(model, Case{.d = 32, .dv = 64, .keys = keys, .values = values});
+        auto expected =
+            model.run(std::make_unique<kernels::ReferenceDevice>("reference", 0), several);
+        EXPECT_LE(test::nmse(model.run(test::device_of_plain_units(), several), expected), 1e-11);
+        if (auto units = test::device_of_units()) {
+            EXPECT_LE(test::nmse(model.run(std::move(units), several), expected), 1e-11)
+                << "on units";
+        }
+    }
 }
 
 // Whole fragments, of as many cells at a time as there is room for.
@@ -114,8 +129,8 @@ TEST_F(VulkanAttendMatrices, LargeQueries) {
     SmallModel model;
     Axis kv = model.axis("kv_heads", 1), q_per_kv = model.axis("q_per_kv", 2);
     Axis d = model.axis("d", 32), slots = model.axis("slots", 1), cells = model.axis("cells", 80);
-    graph::Cache cache{model.graph.state("k_cache", DType::F32, {slots, kv, cells}, {d}),
-                       model.graph.state("v_cache", DType::F32, {slots, kv, cells}, {d})};
+    graph::Cache cache{model.graph.state("k_cache", DType::BF16, {slots, kv, cells}, {d}),
+                       model.graph.state("v_cache", DType::BF16, {slots, kv, cells}, {d})};
     model.finish(attend(model.activation("q", {kv, q_per_kv, d}, 1e5),
                         model.activation("k", {kv, d}, 1e5), model.activation("v", {kv, d}, 1e5),
                         cache, 1));
