@@ -63,7 +63,7 @@ struct Bench {
     std::optional<Subject> subject;
     MeasuredDevices devices;  // that hold anything of it
     MeasuredDevices alone(const std::string& name) const {
-        return {{name}, devices.cpu, devices.folder};
+        return {{name}, devices.how, devices.folder};
     }
     parallel::DeviceWork work;  // of one token, whatever the mapping
     Row row;                    // what all its tests have in common
@@ -95,7 +95,7 @@ EngineOptions Bench::options(std::span<const Case> tests) const {
     options.cache = cache_folder();
     if (arguments.has("device-table")) options.device_table = arguments.text("device-table");
     options.wire = parallel::wire_from_name(arguments.text("reduce-type", "f32"));
-    options.cpu = {setup.threads, cpu_variant()};
+    options.how = how_devices_work(setup.threads);
     options.model.key_type = setup.key_type;
     options.model.value_type = setup.value_type;
     options.model.slots = setup.sequences;
@@ -153,7 +153,7 @@ void Bench::load(std::span<const Case> tests) {
 void Bench::look_at(const Blueprint& blueprint, const EngineOptions& wanted) {
     const parallel::DeviceTable one{.devices = {{.name = "all"}}, .links = {{{}}}};
     work = work_of(*blueprint.graph, make_plan(*blueprint.graph, one, {.mode = "none"}), 1)[0];
-    devices = {.cpu = wanted.cpu, .folder = wanted.cache};
+    devices = {.how = wanted.how, .folder = wanted.cache};
     row.threads = 0;
     rules.least_warmup = 0;
     std::set<std::string> kinds;

@@ -47,9 +47,9 @@ std::string in_mib(int64_t total, int64_t free) {
 }
 
 // The devices of one run, which divide what is free.
-std::string describe(const std::vector<std::string>& names, const kernels::CpuOptions& cpu) {
+std::string describe(const std::vector<std::string>& names, const kernels::DeviceOptions& how) {
     std::string text;
-    for (const auto& device : kernels::make_devices(names, cpu)) {
+    for (const auto& device : kernels::make_devices(names, how)) {
         const kernels::Description& one = device->description();
         text += "  " + one.name + ": " + one.kind + ", " + one.features +
                 in_mib(one.total_bytes, one.free_bytes);
@@ -58,9 +58,9 @@ std::string describe(const std::vector<std::string>& names, const kernels::CpuOp
 }
 
 // Of a machine with several memory nodes.
-std::string describe_nodes(const kernels::CpuOptions& cpu) {
+std::string describe_nodes(const kernels::DeviceOptions& how) {
     const std::vector<std::string> names = kernels::cpu_devices();
-    return names.size() > 1 ? describe(names, cpu) : "";
+    return names.size() > 1 ? describe(names, how) : "";
 }
 
 // All of them, also those that no model can run on.
@@ -95,19 +95,20 @@ void print_measured(const parallel::DeviceTable& table) {
         }
 }
 
-void list_all(const kernels::CpuOptions& cpu) {
+void list_all(const kernels::DeviceOptions& how) {
     std::cout << "Available devices:\n"
-              << describe(kernels::vulkan_adapters()) << describe({"cpu"}, cpu)
-              << describe_nodes(cpu) << describe({"reference"}, cpu);
+              << describe(kernels::vulkan_adapters()) << describe({"cpu"}, how)
+              << describe_nodes(how) << describe({"reference"}, how);
 }
 
-void act(const Arguments& arguments, const kernels::CpuOptions& cpu, const Interrupts& interrupts) {
+void act(const Arguments& arguments, const kernels::DeviceOptions& how,
+         const Interrupts& interrupts) {
     const bool measure = arguments.on("measure"), write = arguments.has("output");
     std::optional<OutputFile> out;  // now, because measuring takes a while
     if (write) out.emplace(arguments.text("output"), "the device table");
     const MeasuredDevices wanted{
-        .names = chosen_devices(arguments), .cpu = cpu, .folder = cache_folder()};
-    const std::string text = describe(wanted.names, cpu);
+        .names = chosen_devices(arguments), .how = how, .folder = cache_folder()};
+    const std::string text = describe(wanted.names, how);
     std::cout << "Available devices:\n" << text << std::flush;
     if (!measure && !write) return;
     auto say = [&](const std::string& what) {
@@ -127,15 +128,14 @@ void act(const Arguments& arguments, const kernels::CpuOptions& cpu, const Inter
 }
 
 int run(const Arguments& arguments) {
-    const kernels::CpuOptions cpu{int(std::max<int64_t>(0, arguments.integer("threads", 0))),
-                                  cpu_variant()};
+    const kernels::DeviceOptions how = how_devices_work(arguments.integer("threads", 0));
     if (!arguments.has("device") && !arguments.on("measure") && !arguments.has("output")) {
-        list_all(cpu);
+        list_all(how);
         return 0;
     }
     Interrupts interrupts;
     try {
-        act(arguments, cpu, interrupts);
+        act(arguments, how, interrupts);
     } catch (const Error&) {
         if (!interrupts.pending()) throw;
         std::cerr << "interrupted\n";

@@ -29,7 +29,7 @@ DeviceTable table_of(const std::vector<std::unique_ptr<kernels::Device>>& device
     if (options.device_table) {
         table = read_device_table(*options.device_table, options.devices);
     } else if (needs_speeds(options)) {
-        table = speeds_of({options.devices, options.cpu, options.cache}, false,
+        table = speeds_of({options.devices, options.how, options.cache}, false,
                           [&](const std::string& what) {
                               if (options.interrupts) options.interrupts->check();
                               std::cerr << "measuring, for split mode graph: " << what << "\n";
@@ -128,7 +128,7 @@ std::unique_ptr<Blueprint> make_blueprint(const gguf::File& file, const EngineOp
     blueprint->graph = model::build(file, model);
     // A table may be all that is known of the devices.
     if (!options.devices.empty() || !options.device_table)
-        blueprint->devices = kernels::make_devices(options.devices, options.cpu);
+        blueprint->devices = kernels::make_devices(options.devices, options.how);
     blueprint->table = table_of(blueprint->devices, options);
     plan_for(blueprint->table, options, *blueprint);
     if (options.plan.mode != "graph" || !options.plan.ratio.empty()) return blueprint;

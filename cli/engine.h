@@ -23,7 +23,7 @@ namespace tandem::cli {
 struct EngineOptions {
     model::Options model;
     std::vector<std::string> devices{"reference"};  // none: those of the table, for a plan only
-    kernels::CpuOptions cpu;
+    kernels::DeviceOptions how;
     parallel::PlanOptions plan;
     std::optional<std::filesystem::path> device_table;
     std::filesystem::path cache;  // where measurements of devices are kept; empty: nowhere

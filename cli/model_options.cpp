@@ -1,6 +1,7 @@
 #include "cli/model_options.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <limits>
 
 #include "gguf/error.h"
@@ -156,8 +157,7 @@ EngineOptions engine_options(const Arguments& arguments, int64_t context) {
     options.plan.bucket = std::min({context, arguments.integer("ubatch-size", default_step, 1),
                                     arguments.integer("batch-size", default_batch, 1)});
     options.devices = chosen_devices(arguments);
-    // 0 and less: as many as there are cores.
-    options.cpu = {int(std::max<int64_t>(0, arguments.integer("threads", 0))), cpu_variant()};
+    options.how = how_devices_work(arguments.integer("threads", 0));
     options.plan.mode =
         parallel::find_policy(arguments.text("split-mode", usual_mode(options.devices))).name;
     if (arguments.has("tensor-split"))
@@ -166,6 +166,23 @@ EngineOptions engine_options(const Arguments& arguments, int64_t context) {
     if (arguments.has("device-table")) options.device_table = arguments.text("device-table");
     options.cache = cache_folder();
     options.wire = parallel::wire_from_name(arguments.text("reduce-type", "f32"));
+    return options;
+}
+
+kernels::DeviceOptions how_devices_work(int64_t threads) {
+    kernels::DeviceOptions options{.threads = int(std::max<int64_t>(0, threads))};
+    if (const char* wanted = std::getenv("TANDEM_CPU")) options.variant = wanted;
+    const char* text = std::getenv("TANDEM_VULKAN_PRODUCTS");
+    const std::string_view products = text ? text : "";
+    if (products == "floats")
+        options.products = kernels::Products::InFloats;
+    else if (products == "dots")
+        options.products = kernels::Products::InDots;
+    else if (products == "plain")
+        options.products = kernels::Products::OnPlainUnits;
+    else if (!products.empty())
+        throw Error("TANDEM_VULKAN_PRODUCTS is floats, dots or plain, not \"" +
+                    std::string(products) + "\"");
     return options;
 }
 

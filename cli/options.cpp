@@ -215,11 +215,6 @@ double Arguments::real(std::string_view name, double fallback, double least, dou
     return has(name) ? to_real(text(name), "--" + std::string(name), least, most) : fallback;
 }
 
-std::string_view cpu_variant() {
-    const char* wanted = std::getenv("TANDEM_CPU");
-    return wanted ? wanted : "";
-}
-
 std::filesystem::path cache_folder() {
     const char *cache = std::getenv("XDG_CACHE_HOME"), *home = std::getenv("HOME");
     if (cache && *cache == '/') return std::filesystem::path(cache) / "tandem";

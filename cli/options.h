@@ -85,10 +85,6 @@ double to_real(std::string_view text, const std::string& what, double least, dou
 std::vector<std::string> split(std::string_view text, std::string_view separators = ",");
 std::string_view trimmed(std::string_view text);  // without spaces around it
 
-// What the environment variable TANDEM_CPU asks for, a variant of the CPU kernels; empty where it
-// does not.
-std::string_view cpu_variant();
-
 // Where this user's programs keep what can be made again, in a folder of our own; empty where there
 // is no such place.
 std::filesystem::path cache_folder();

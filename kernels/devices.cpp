@@ -145,11 +145,11 @@ std::vector<std::string> usual_devices() {
 }
 
 std::vector<std::unique_ptr<Device>> make_devices(const std::vector<std::string>& as_written,
-                                                  const CpuOptions& cpu) {
+                                                  const DeviceOptions& how) {
     std::vector<std::string> names;
     for (const std::string& name : as_written) names.push_back(lower(name));
     std::vector<Place> places;
-    for (const std::string& name : names) places.push_back(place_for(name, cpu.threads));
+    for (const std::string& name : names) places.push_back(place_for(name, how.threads));
     std::vector<std::unique_ptr<Device>> devices(names.size());
     const int64_t free = free_memory();
     auto in_host_memory = int64_t(std::count_if(
@@ -164,7 +164,8 @@ std::vector<std::unique_ptr<Device>> make_devices(const std::vector<std::string>
         devices[i] = make_vulkan_device({.name = as_written[i],
                                          .adapter = *number,
                                          .sharers = int(sharers),
-                                         .host_bytes = free / (in_host_memory + sharers)});
+                                         .host_bytes = free / (in_host_memory + sharers),
+                                         .products = how.products});
         if (devices[i]->description().in_host_memory) places[i].cores = usable_cores();
     }
     in_host_memory = int64_t(std::count_if(
@@ -180,7 +181,7 @@ std::vector<std::unique_ptr<Device>> make_devices(const std::vector<std::string>
                 .shares_cores = shared,
                 .total_bytes = places[i].node ? places[i].node->total_bytes : total_memory(),
                 .free_bytes = free_bytes(places, i, share),
-                .variant = cpu.variant});
+                .variant = how.variant});
         else
             devices[i] = std::make_unique<ReferenceDevice>(as_written[i], share, shared);
     }

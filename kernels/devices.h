@@ -27,15 +27,16 @@ std::vector<std::string> cpu_devices(std::span<const MemoryNode> nodes);
 std::string node_name(const MemoryNode& node);  // "cpu:node0"
 bool is_node_name(const std::string& name);
 
-// How CPU devices work.
-struct CpuOptions {
-    int threads = 0;                // at most, of each; 0: one per core of its set
-    std::string_view variant = "";  // of the kernels, "avx2"; empty: the best that the machine runs
+// How devices work.
+struct DeviceOptions {
+    int threads = 0;                // of each CPU device, at most; 0: one per core of its set
+    std::string_view variant = "";  // of CPU kernels, "avx2"; empty: the best that the machine runs
+    Products products = Products::Best;  // of Vulkan devices
 };
 
 // Free memory of the host is divided among the devices that live there, that of a GPU among those
 // made of it. Throws Error naming the devices that exist.
 std::vector<std::unique_ptr<Device>> make_devices(const std::vector<std::string>& names,
-                                                  const CpuOptions& cpu = {});
+                                                  const DeviceOptions& how = {});
 
 }  // namespace tandem::kernels

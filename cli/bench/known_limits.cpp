@@ -3,7 +3,7 @@
 namespace tandem::cli {
 
 const kernels::Limits& KnownLimits::of(const MeasuredDevices& devices, bool exceeded) {
-    auto [found, added] = known_.try_emplace({devices.names, devices.cpu.threads}, Known{});
+    auto [found, added] = known_.try_emplace({devices.names, devices.how.threads}, Known{});
     Known& known = found->second;
     if (added) {
         known.limits = fresh_ ? limits_of(devices, true) : highest_limits_of(devices);

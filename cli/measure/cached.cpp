@@ -29,7 +29,7 @@ std::string machine() {
 
 fs::path path_of(const MeasuredDevices& devices, const std::string& kind) {
     std::string key = machine();
-    for (const auto& device : kernels::make_devices(devices.names, devices.cpu)) {
+    for (const auto& device : kernels::make_devices(devices.names, devices.how)) {
         const kernels::Description& description = device->description();
         key += "|" + description.name + "|" + description.kind + "|" + description.features;
     }
@@ -98,7 +98,7 @@ parallel::DeviceTable speeds_of(const MeasuredDevices& devices, bool fresh, cons
     const fs::path path = keep ? path_of(devices, "speeds") : fs::path();
     if (keep && !fresh)
         if (auto known = read_speeds(path, devices.names.size())) return *known;
-    parallel::DeviceTable table = measure_table(devices.names, devices.cpu, say);
+    parallel::DeviceTable table = measure_table(devices.names, devices.how, say);
     if (keep) replace(path, [&](const fs::path& to) { write_device_table(to, table); });
     return table;
 }
@@ -109,13 +109,13 @@ kernels::Limits limits_of(const MeasuredDevices& devices, bool fresh, const Say&
     if (keep && !fresh)
         if (auto known = read_limits(path)) return *known;
     if (say) say("what the hardware allows");
-    const kernels::Limits limits = measure_limits(devices.names, devices.cpu);
+    const kernels::Limits limits = measure_limits(devices.names, devices.how);
     if (keep) replace(path, [&](const fs::path& to) { write_limits(to, limits); });
     return limits;
 }
 
 kernels::Limits highest_limits_of(const MeasuredDevices& devices) {
-    kernels::Limits limits = measure_limits(devices.names, devices.cpu);
+    kernels::Limits limits = measure_limits(devices.names, devices.how);
     if (devices.folder.empty()) return limits;
     const fs::path path = path_of(devices, "limits");
     if (const auto known = read_limits(path)) {

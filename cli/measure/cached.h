@@ -12,7 +12,7 @@ namespace tandem::cli {
 
 struct MeasuredDevices {
     std::vector<std::string> names;
-    kernels::CpuOptions cpu;
+    kernels::DeviceOptions how;
     std::filesystem::path folder;  // empty: nothing is kept
 };
 

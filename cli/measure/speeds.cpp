@@ -79,10 +79,10 @@ void measure_reading(std::span<const std::unique_ptr<kernels::Device>> device,
 }
 
 // Each kind of measurement on devices of its own: a device holds one model.
-void measure_devices(const std::vector<std::string>& names, const kernels::CpuOptions& cpu,
+void measure_devices(const std::vector<std::string>& names, const kernels::DeviceOptions& how,
                      std::vector<parallel::DeviceRow>& rows) {
     std::vector<double> one(names.size());
-    Devices devices = kernels::make_devices(names, cpu);
+    Devices devices = kernels::make_devices(names, how);
     for (const auto& device : devices)
         rows.push_back({.name = device->description().name,
                         .free_bytes = device->description().free_bytes,
@@ -90,7 +90,7 @@ void measure_devices(const std::vector<std::string>& names, const kernels::CpuOp
     auto each = [&](size_t i) { return std::span(&devices[i], 1); };
     all_at_once(names.size(), [&](size_t i) { one[i] = measure_arithmetic(each(i), rows[i]); });
     devices.clear();
-    devices = kernels::make_devices(names, cpu);
+    devices = kernels::make_devices(names, how);
     all_at_once(names.size(), [&](size_t i) { measure_reading(each(i), one[i], rows[i]); });
 }
 
@@ -113,18 +113,18 @@ double turn_of(kernels::Device& device) {
     return passed.count() / double(turns);
 }
 
-double measure_turn(const std::string& name, const kernels::CpuOptions& cpu) {
-    const Devices devices = kernels::make_devices({name}, cpu);
+double measure_turn(const std::string& name, const kernels::DeviceOptions& how) {
+    const Devices devices = kernels::make_devices({name}, how);
     double seconds = 0;
     all_at_once(1, [&](size_t) { seconds = turn_of(*devices[0]); });
     return seconds;
 }
 
 // One exchange between two devices, as the first one sees it.
-Link measure_exchange(const std::vector<std::string>& pair, const kernels::CpuOptions& cpu) {
+Link measure_exchange(const std::vector<std::string>& pair, const kernels::DeviceOptions& how) {
     // One inner element for each device, so that there is little to do but to exchange.
     const Chain chain{.layers = 8, .embd = 1024, .ffn = 2, .dtype = gguf::DType::F32};
-    const Devices devices = kernels::make_devices(pair, cpu);
+    const Devices devices = kernels::make_devices(pair, how);
     Probe probe(chain, devices, {.mode = "tensor", .bucket = most_tokens});
     const Probe::Times one = probe.run(1, duration / 4);
     const int64_t tokens = affordable_tokens(one.seconds);
@@ -136,9 +136,9 @@ Link measure_exchange(const std::vector<std::string>& pair, const kernels::CpuOp
 }
 
 // Who has waited for the other hears of it late, so the faster of both views counts.
-Link measure_pair(const std::string& a, const std::string& b, const kernels::CpuOptions& cpu) {
-    const Link forth = measure_exchange({a, b}, cpu), back = measure_exchange({b, a}, cpu);
-    const double turn = std::max(measure_turn(a, cpu), measure_turn(b, cpu));
+Link measure_pair(const std::string& a, const std::string& b, const kernels::DeviceOptions& how) {
+    const Link forth = measure_exchange({a, b}, how), back = measure_exchange({b, a}, how);
+    const double turn = std::max(measure_turn(a, how), measure_turn(b, how));
     return {turn + std::min(forth.seconds, back.seconds),
             std::max(forth.bytes_per_second, back.bytes_per_second)};
 }
@@ -146,10 +146,10 @@ Link measure_pair(const std::string& a, const std::string& b, const kernels::Cpu
 }  // namespace
 
 parallel::DeviceTable measure_table(const std::vector<std::string>& names,
-                                    const kernels::CpuOptions& cpu, const Say& say) {
+                                    const kernels::DeviceOptions& how, const Say& say) {
     parallel::DeviceTable table;
     if (say) say("how fast weights are read and multiplied");
-    measure_devices(names, cpu, table.devices);
+    measure_devices(names, how, table.devices);
     table.links.assign(names.size(), std::vector<Link>(names.size()));
     std::map<std::pair<std::string, std::string>, Link> known;  // devices of one name are alike
     for (size_t a = 0; a < names.size(); ++a)
@@ -157,7 +157,7 @@ parallel::DeviceTable measure_table(const std::vector<std::string>& names,
             auto [found, added] = known.try_emplace(std::minmax({names[a], names[b]}), Link{});
             if (added) {
                 if (say) say("exchanges between " + names[a] + " and " + names[b]);
-                found->second = measure_pair(names[a], names[b], cpu);
+                found->second = measure_pair(names[a], names[b], how);
             }
             table.links[a][b] = table.links[b][a] = found->second;
         }
@@ -165,8 +165,8 @@ parallel::DeviceTable measure_table(const std::vector<std::string>& names,
 }
 
 kernels::Limits measure_limits(const std::vector<std::string>& names,
-                               const kernels::CpuOptions& cpu) {
-    const Devices devices = kernels::make_devices(names, cpu);
+                               const kernels::DeviceOptions& how) {
+    const Devices devices = kernels::make_devices(names, how);
     std::vector<kernels::Limits> limits(devices.size());
     all_at_once(devices.size(), [&](size_t i) { limits[i] = devices[i]->measure_limits(); });
     kernels::Limits sum;

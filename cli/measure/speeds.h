@@ -16,10 +16,10 @@ using Say = std::function<void(const std::string& sentence)>;
 // The devices of one run, which work at the same time and are measured at the same time, so that
 // those which share memory or cores get what is theirs. Seconds to tens of seconds.
 parallel::DeviceTable measure_table(const std::vector<std::string>& names,
-                                    const kernels::CpuOptions& cpu, const Say& say = {});
+                                    const kernels::DeviceOptions& how, const Say& say = {});
 
 // What the hardware of all devices together allows: measured at the same time, then added up.
 kernels::Limits measure_limits(const std::vector<std::string>& names,
-                               const kernels::CpuOptions& cpu);
+                               const kernels::DeviceOptions& how);
 
 }  // namespace tandem::cli

@@ -263,6 +263,14 @@ TEST_F(Measuring, devices_run_the_kernels_that_are_asked_for) {
         << result.error;
 }
 
+TEST_F(Measuring, vulkan_devices_multiply_as_they_are_asked_to) {
+    const Variable unknown("TANDEM_VULKAN_PRODUCTS", "exactly");
+    const Result result = tandem({"devices"});
+    EXPECT_EQ(result.code, 1);
+    EXPECT_EQ(result.error,
+              "error: TANDEM_VULKAN_PRODUCTS is floats, dots or plain, not \"exactly\"\n");
+}
+
 // The number in front of " MiB free", of each line.
 std::vector<double> free_memory(const Words& words) {
     std::vector<double> all;
