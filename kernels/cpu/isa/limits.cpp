@@ -33,8 +33,8 @@ float integer_work(int64_t rounds) {
             asm volatile("" : "+r"(factors));
 #pragma GCC unroll 12
             for (int k = 0; k < chains; ++k)
-                sums[k] = sums_in_halves ? dot_halves(sums[k], codes, factors[k])
-                                         : dot(sums[k], codes, factors[0]);
+                sums[k] = in_register(sums_in_halves ? dot_halves(sums[k], codes, factors[k])
+                                                     : dot(sums[k], codes, factors[0]));
         }
     }
     I total = sums[0];

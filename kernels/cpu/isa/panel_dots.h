@@ -173,6 +173,12 @@ template <class Type, int T>
     }
 }
 
+// What a sum of whole lanes begins with, if anything.
+template <class Type>
+[[gnu::always_inline]] inline I first_sum(const int32_t* offset) {
+    return PanelTraits<Type>::zero != 0 ? splat_at(offset) : zeros();
+}
+
 // The same by sums of whole lanes. `offsets` [tokens][scales of the panels' columns].
 template <class Type, int T>
 [[gnu::always_inline]] inline void multiply_in_lanes(const Panel (&panels)[panel_groups],
@@ -197,7 +203,7 @@ template <class Type, int T>
             multiply_crossed<quads, sizeof(Panel)>(codes, tokens, sums, add_bytes, dot);
         } else {
             each_result<T>(
-                [&](int g, int t) { sums[g][t] = splat(P::zero ? begins[t * P::sums] : 0); });
+                [&](int g, int t) { sums[g][t] = first_sum<Type>(begins + t * P::sums); });
             add_dots<Type, quads>(codes, tokens, sums);
         }
         if constexpr (!is_wide<Type>)
@@ -229,12 +235,13 @@ template <class Type, int T>
         const uint8_t* codes = opaque(panels[0].codes + n * quads * 4 * lanes);
         const int8_t* tokens = opaque(x.codes[column / 64][first] + column % 64);
         const int32_t* begins = opaque(offsets + first * P::sums + n);
-        auto begin = [&](int t, int h) { return P::zero ? begins[t * P::sums + h] : 0; };
+        auto begin = [&](int t) { return P::zero ? begins[t * P::sums] : 0; };
         Sums<T> sums;
-        each_result<T>([&](int g, int t) { sums[g][t] = splat(begin(t, 1)); });
+        each_result<T>(
+            [&](int g, int t) { sums[g][t] = first_sum<Type>(begins + t * P::sums + 1); });
         add_dots<Type, quads>(codes + quads * 4 * lanes, tokens + 4 * quads, sums);
         each_result<T>([&](int g, int t) {
-            sums[g][t] = add(shift_left(sums[g][t], 16), splat(begin(t, 0) + middle));
+            sums[g][t] = add(shift_left(sums[g][t], 16), splat(begin(t) + middle));
         });
         add_dots<Type, quads>(codes, tokens, sums);
         const uint8_t* scales = opaque(panels[0].scales + n / 2 * 4 * lanes);

@@ -36,6 +36,16 @@ inline I load_parts(const uint8_t* const (&at)[2]) {
     return _mm256_inserti128_si256(_mm256_castsi128_si256(part(0)), part(1), 1);
 }
 inline I splat(int32_t x) { return _mm256_set1_epi32(x); }
+inline I zeros() {
+    I a;
+    asm volatile("vpxor %0, %0, %0" : "=x"(a));
+    return a;
+}
+inline I splat_at(const int32_t* p) {
+    I a;
+    asm volatile("vpbroadcastd %1, %0" : "=x"(a) : "m"(*p));
+    return a;
+}
 inline I splat_bytes(int x) { return _mm256_set1_epi8(char(x)); }
 inline I splat_quad(const int8_t* p) {
     int32_t quad;

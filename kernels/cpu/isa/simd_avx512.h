@@ -36,6 +36,18 @@ inline I load_parts(const uint8_t* const (&at)[4]) {
     return _mm512_inserti32x4(_mm512_inserti32x4(half, part(2), 2), part(3), 3);
 }
 inline I splat(int32_t x) { return _mm512_set1_epi32(x); }
+// What sums begin with, made anew for each of them: the compiler would copy one register to many,
+// and copies may take the place of products.
+inline I zeros() {
+    I a;
+    asm volatile("vpxord %0, %0, %0" : "=v"(a));
+    return a;
+}
+inline I splat_at(const int32_t* p) {
+    I a;
+    asm volatile("vpbroadcastd %1, %0" : "=v"(a) : "m"(*p));
+    return a;
+}
 inline I splat_bytes(int x) { return _mm512_set1_epi8(char(x)); }
 inline I splat_quad(const int8_t* p) {
     int32_t quad;
@@ -191,8 +203,12 @@ inline constexpr bool dear_pairs = true, crosses = true;
 #else
 inline constexpr bool dear_pairs = false, crosses = false;
 #endif
-// sum + the products of a lane's 2 signed halves.
-inline I dot_pairs(I sum, I a, I b) { return _mm512_dpwssd_epi32(sum, a, b); }
+// sum + the products of a lane's 2 signed halves. In place: where sums go round a loop, the
+// compiler would copy each to another register and back.
+inline I dot_pairs(I sum, I a, I b) {
+    asm("vpdpwssd %2, %1, %0" : "+v"(sum) : "v"(a), "vm"(b));
+    return sum;
+}
 // Signed bytes as dot_signed() wants them.
 inline I biased(I bytes) { return _mm512_xor_si512(bytes, _mm512_set1_epi8(char(0x80))); }
 #if defined(__AVX512BF16__)

@@ -83,6 +83,8 @@ inline I load_parts(const uint8_t* const (&at)[2]) {
 inline I splat(int32_t x) {
     return each_lane<I>([&](int) { return uint32_t(x); });
 }
+inline I zeros() { return splat(0); }
+inline I splat_at(const int32_t* p) { return splat(*p); }
 inline I splat_bytes(int x) { return splat(int32_t(uint32_t(x & 0xff) * 0x01010101u)); }
 inline I splat_quad(const int8_t* p) {
     int32_t quad;
