@@ -26,9 +26,9 @@ std::filesystem::path model_path(const Arguments& arguments);
 EngineOptions engine_options(const Arguments& arguments, int64_t context);
 // The value of -dev; by default the usual devices of this machine, but for -ngl 0 the CPU.
 std::vector<std::string> chosen_devices(const Arguments& arguments);
-// Devices of so many threads at most (0 and less: as many as there are cores) that compute as the
-// environment variables TANDEM_CPU, a variant of the CPU kernels, and TANDEM_VULKAN_PRODUCTS, how
-// Vulkan devices multiply, ask for. Throws Error for what the latter cannot be.
+// CPU devices of so many threads at most (0 and less: as many as there are cores), of the variant
+// that the environment variable TANDEM_CPU names, and Vulkan devices that multiply as
+// TANDEM_VULKAN_PRODUCTS says. Throws Error where that is no way to.
 kernels::DeviceOptions how_devices_work(int64_t threads);
 // The split mode where -sm says none: tensor for memory nodes of one machine, which read their
 // parts of every layer at the same time, else layer.

@@ -120,8 +120,9 @@ struct Matrix {
     void (*multiply_bf16)(const Product& product) = nullptr;  // bf16 tiles; null: none
     void (*multiply_q16)(const Product& product) = nullptr;   // Q16Tiles; null: none
     int64_t q16_block = 0;                                    // of those; 0: there are none
-    // The same as one of those above, by crossed products (crossed.h), for processors that
-    // adds_cheaply(); null: none. It reads Q16Tiles where there is a block of those.
+    // The same as one of those above, by crossed products (crossed.h) or with other instructions in
+    // place of some (isa/panel.h), for processors that adds_cheaply(); null: none. It reads
+    // Q16Tiles where there is a block of those.
     void (*multiply_crossed)(const Product& product) = nullptr;
 };
 // Room for some groups of at most 16 rows that are unpacked at a time, and for their results of

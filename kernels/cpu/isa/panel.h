@@ -11,8 +11,8 @@
 // else floats. Whole minima lie in pairs, i16 [columns / 64][lanes][2], or twice as many where
 // scales are per 16 elements. Their units are those of the row's 256 columns.
 //
-// Where products of pairs are dear, whole scales of small sums lie in pairs, too, those of the
-// first and of the second sum.
+// Of Paired types whole scales of small sums lie in pairs, too, those of the first and of the
+// second sum.
 //
 // Where sums are kept in halves of lanes, each half adds up 16 columns (tile_place()), and whole
 // scales are i16 [columns / 32][lanes][2], those of both halves.
@@ -52,6 +52,18 @@ constexpr int panel_quads() {
     return Type::Scales::per16 ? 1 : 0;
 }
 
+// A Type of which one product of pairs multiplies two sums by their whole scales: where a product
+// takes more time than three other instructions.
+template <class Type>
+struct Paired : Type {
+    static constexpr bool paired = true;
+    explicit Paired(const uint8_t* at) : Type{at} {}
+};
+template <class Type>
+inline constexpr bool is_paired = requires {
+    Type::paired;
+};
+
 template <class Type>
 struct PanelTraits {
     using Scales = typename Type::Scales;
@@ -60,10 +72,7 @@ struct PanelTraits {
     static constexpr bool in_halves = panel_quads<Type>() > 0;
     static constexpr bool crossed = is_crossed<Type>;
     static constexpr bool whole_mins = Scales::whole && Scales::has_min;
-    // Whether two sums of products with whole scales become one product of pairs.
-    static constexpr bool in_pairs() {
-        return dear_pairs && !crossed && !in_halves && in_16_bits();
-    }
+    static constexpr bool in_pairs = is_paired<Type>;
     // Whether products read the sums of 16 codes of a token.
     static constexpr bool sums_of_16 = Scales::per16 || (in_halves && zero != 0);
 
@@ -145,13 +154,13 @@ inline void unpack_group(const uint8_t* weights, int64_t columns, Panel& panel) 
                                     panel.begins + at * 4 * lanes);
             else
                 store_codes(packed.codes(g), panel.codes + at * 32 * lanes);
-            if constexpr (S::whole && !T::in_pairs())
+            if constexpr (S::whole && !T::in_pairs)
                 store_scales<Type>(s.scales,
                                    panel.scales + at * (T::in_halves ? 1 : S::count) * 4 * lanes);
             for (int h = 0; h < S::count; ++h) {
                 const int64_t n = S::count * at + h;
                 if constexpr (S::whole) {
-                    if constexpr (T::in_pairs()) scales[n] = s.scales[h];
+                    if constexpr (T::in_pairs) scales[n] = s.scales[h];
                     if constexpr (T::whole_mins) mins[n] = s.mins[h];
                 } else {
                     if constexpr (!is_wide<Type>) {
@@ -168,7 +177,7 @@ inline void unpack_group(const uint8_t* weights, int64_t columns, Panel& panel) 
                 store(panel.min_units, s.min_unit);
             }
         });
-        if constexpr (T::in_pairs()) store_pairs(scales, T::sums, panel.scales);
+        if constexpr (T::in_pairs) store_pairs(scales, T::sums, panel.scales);
         if constexpr (T::whole_mins) store_pairs(mins, T::sums, panel.mins);
     }
     if constexpr (!is_wide<Type>) spread_nan(finite, panel);

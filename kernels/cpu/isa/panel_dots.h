@@ -270,7 +270,7 @@ inline void multiply_some(const Panel (&panels)[panel_groups], const Q8Tile& x,
     });
     if constexpr (P::in_halves)
         multiply_in_halves<Type>(panels, x, offsets, ahead, first, columns, whole, totals);
-    else if constexpr (P::in_pairs())
+    else if constexpr (P::in_pairs)
         multiply_in_pairs<Type>(panels, x, offsets, ahead, first, columns, whole);
     else
         multiply_in_lanes<Type>(panels, x, offsets, ahead, first, columns, whole, totals);
@@ -344,7 +344,10 @@ template <class Type>
 inline constexpr auto* multiply_tiles = multiply_panels<QuadDots<Type>>;
 template <class Type>
 constexpr auto crossed_tiles() -> void (*)(const Product&) {
-    if constexpr (crosses_bytes<Type>()) return multiply_panels<QuadDots<Crossed<Type>>>;
+    if constexpr (crosses_bytes<Type>())
+        return multiply_panels<QuadDots<Crossed<Type>>>;
+    else if constexpr (crosses && PanelTraits<Type>::in_16_bits())
+        return multiply_panels<QuadDots<Paired<Type>>>;
     return nullptr;
 }
 

@@ -196,12 +196,12 @@ inline I join_halves(I a, I b) { return _mm512_mask_blend_epi16(0xaaaaaaaa, a, b
 inline I times_halves(I a, I b) { return _mm512_mullo_epi16(a, b); }
 // Whether dot_pairs() takes less time than two fma().
 inline constexpr bool fast_pairs = true;
-// Whether it takes more than three other instructions, and some products are crossed (crossed.h):
-// where half of the units multiply.
+// Whether there are kernels for processors that add with twice as many units as multiply
+// (adds_cheaply()), too.
 #if defined(__AVX512BF16__)
-inline constexpr bool dear_pairs = true, crosses = true;
+inline constexpr bool crosses = true;
 #else
-inline constexpr bool dear_pairs = false, crosses = false;
+inline constexpr bool crosses = false;
 #endif
 // sum + the products of a lane's 2 signed halves. In place: where sums go round a loop, the
 // compiler would copy each to another register and back.

@@ -228,7 +228,7 @@ inline I times_halves(I a, I b) {
     });
 }
 inline constexpr bool fast_pairs = false;
-inline constexpr bool dear_pairs = false, crosses = false;
+inline constexpr bool crosses = false;
 inline I dot_pairs(I sum, I a, I b) {
     return each_lane<I>([&](int i) {
         int32_t total = int32_t(sum.lane[i]);
