@@ -24,15 +24,16 @@
 
 namespace tandem::kernels::cpu::TANDEM_ISA {
 
-// A Type (weight_type.h, q16_dots.h) that is multiplied like this.
+// A Type (weight_type.h, q16_dots.h) of which additions take the place of some products, by
+// crossing them or otherwise (panel.h): for processors that adds_cheaply().
 template <class Type>
-struct Crossed : Type {
-    static constexpr bool crossed = true;
-    explicit Crossed(const uint8_t* at) : Type{at} {}
+struct Adding : Type {
+    static constexpr bool adds = true;
+    explicit Adding(const uint8_t* at) : Type{at} {}
 };
 template <class Type>
-inline constexpr bool is_crossed = requires {
-    Type::crossed;
+inline constexpr bool is_adding = requires {
+    Type::adds;
 };
 
 // What is taken off codes.

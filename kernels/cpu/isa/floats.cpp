@@ -151,7 +151,7 @@ constexpr auto multiply_integers() -> void (*)(const Product&) {
 }
 template <class Type>
 constexpr auto crossed_integers() -> void (*)(const Product&) {
-    if constexpr (in_integers && crosses) return multiply_panels<Q16Dots<Crossed<Type>>>;
+    if constexpr (in_integers && crosses) return multiply_panels<Q16Dots<Adding<Type>>>;
     return nullptr;
 }
 

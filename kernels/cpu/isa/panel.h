@@ -11,8 +11,8 @@
 // else floats. Whole minima lie in pairs, i16 [columns / 64][lanes][2], or twice as many where
 // scales are per 16 elements. Their units are those of the row's 256 columns.
 //
-// Of Paired types whole scales of small sums lie in pairs, too, those of the first and of the
-// second sum.
+// Where one product of pairs multiplies two sums, whole scales of these lie in pairs, too, that of
+// the first sum and that of the second.
 //
 // Where sums are kept in halves of lanes, each half adds up 16 columns (tile_place()), and whole
 // scales are i16 [columns / 32][lanes][2], those of both halves.
@@ -52,27 +52,17 @@ constexpr int panel_quads() {
     return Type::Scales::per16 ? 1 : 0;
 }
 
-// A Type of which one product of pairs multiplies two sums by their whole scales: where a product
-// takes more time than three other instructions.
-template <class Type>
-struct Paired : Type {
-    static constexpr bool paired = true;
-    explicit Paired(const uint8_t* at) : Type{at} {}
-};
-template <class Type>
-inline constexpr bool is_paired = requires {
-    Type::paired;
-};
-
 template <class Type>
 struct PanelTraits {
     using Scales = typename Type::Scales;
     static constexpr int sums = int(panel_columns) / 32 * Scales::count;  // scales of a row
     static constexpr int zero = Type::zero + (Type::is_signed ? signed_bias : 0);
     static constexpr bool in_halves = panel_quads<Type>() > 0;
-    static constexpr bool crossed = is_crossed<Type>;
+    static constexpr bool crossed = is_adding<Type> && crosses_bytes<Type>();
     static constexpr bool whole_mins = Scales::whole && Scales::has_min;
-    static constexpr bool in_pairs = is_paired<Type>;
+    // Whether one product of pairs multiplies two sums by their whole scales, and a shift and an
+    // addition take the place of the other.
+    static constexpr bool in_pairs = is_adding<Type> && !crossed;
     // Whether products read the sums of 16 codes of a token.
     static constexpr bool sums_of_16 = Scales::per16 || (in_halves && zero != 0);
 

@@ -344,10 +344,8 @@ template <class Type>
 inline constexpr auto* multiply_tiles = multiply_panels<QuadDots<Type>>;
 template <class Type>
 constexpr auto crossed_tiles() -> void (*)(const Product&) {
-    if constexpr (crosses_bytes<Type>())
-        return multiply_panels<QuadDots<Crossed<Type>>>;
-    else if constexpr (crosses && PanelTraits<Type>::in_16_bits())
-        return multiply_panels<QuadDots<Paired<Type>>>;
+    if constexpr (crosses && (crosses_bytes<Type>() || PanelTraits<Type>::in_16_bits()))
+        return multiply_panels<QuadDots<Adding<Type>>>;
     return nullptr;
 }
 

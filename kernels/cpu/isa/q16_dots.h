@@ -57,7 +57,7 @@ struct Q16Dots {
         if constexpr (requires { Type::least; }) return Type::least > 0;
         return false;
     }();
-    static constexpr bool crossed = is_crossed<Type>;
+    static constexpr bool crossed = is_adding<Type>;
     using Sums = I[panel_groups][some_tokens];
     using Totals = F[panel_groups][some_tokens];
 

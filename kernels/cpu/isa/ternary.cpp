@@ -64,7 +64,7 @@ struct TQ2_0 {
 // multiplied in 16, wherever there are dot products of such.
 template <class Type>
 constexpr auto crossed_q16() -> void (*)(const Product&) {
-    if constexpr (crosses) return multiply_panels<Q16Dots<Crossed<Type>>>;
+    if constexpr (crosses) return multiply_panels<Q16Dots<Adding<Type>>>;
     return nullptr;
 }
 template <class OfRows, class OfTiles>
