@@ -55,9 +55,10 @@ struct alignas(64) Q8Tile {
     int16_t sums32[tile_tokens][tile_columns / 32];  // of codes
     int16_t sums16[tile_tokens][tile_columns / 16];  // likewise
     float scales[tile_tokens];
-    // In blocks of 32: a block's scale is that of the token times a power of two, kept as what it
-    // adds to the bits of a float, times 2^(-steps / 4). The real sums lack the token's scale.
-    int32_t exponents32[tile_tokens][tile_columns / 32];
+    // In blocks of 32: a block's scale is that of the token times 2^(-steps / 4) and some power of
+    // two. The origin is the bits of 1.5 * 2^23 times that power: an integer added to them adds as
+    // many powers to the float. The real sums lack the token's scale.
+    int32_t origins32[tile_tokens][tile_columns / 32];
     uint8_t steps32[tile_tokens][tile_columns / 32];
     float real_sums32[tile_tokens][tile_columns / 32];
     // What sums of crossed products (crossed.h) begin with.

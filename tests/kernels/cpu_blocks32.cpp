@@ -1,5 +1,6 @@
 // Products of prompts with types in blocks of 32: scales of tokens are powers of 2^(1/4) and only
 // change exponents, whatever scales they meet.
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -33,8 +34,8 @@ std::vector<float> wild_row(int64_t columns, int seed) {
 }
 
 double scale_of(const Q8Tile& tile, int token, int block) {
-    const int exponent = tile.exponents32[token][block] / (1 << 23);
-    return std::ldexp(tile.scales[token], exponent) * std::exp2(-0.25 * tile.steps32[token][block]);
+    const double power = std::bit_cast<float>(tile.origins32[token][block]) / 0x1.8p23;
+    return tile.scales[token] * power * std::exp2(-0.25 * tile.steps32[token][block]);
 }
 
 TEST(CpuBlocks32, ScalesOfTokensAreTheLeastOfTheirSteps) {

@@ -63,6 +63,8 @@ struct PanelTraits {
     // Whether one product of pairs multiplies two sums by their whole scales, and a shift and an
     // addition take the place of the other.
     static constexpr bool in_pairs = is_adding<Type> && !crossed;
+    // Whether sums begin with anything.
+    static constexpr bool has_offsets = zero != 0 || crossed || (!is_wide<Type> && !in_halves);
     // Whether products read the sums of 16 codes of a token.
     static constexpr bool sums_of_16 = Scales::per16 || (in_halves && zero != 0);
 
@@ -108,23 +110,10 @@ template <typename Codes>
 }
 
 // The products of a row's scale of 32 columns with a token's of each number of steps below a power
-// of two. Scales may be as large as 2^90, far more than F16 has; 0 becomes least_scale.
+// of two.
 inline void store_steps(F scale, uint8_t* to) {
-    const I bits = as_int(scale), least = as_int(splat(least_scale));
-    const F normal = as_float(select_less(as_int(abs(scale)), least, least, bits));
     for (int n = 0; n < scale_steps; ++n)
-        store(to + n * 4 * lanes, as_int(mul(normal, splat(below_power[n]))));
-}
-
-// Where `finite` is not 1, one of the row's scales is not finite, and all become NaN: an exponent
-// could make a number of one, but one block of each token at least adds none.
-inline void spread_nan(F finite, Panel& panel) {
-    const I bits = as_int(abs(finite)), one = as_int(splat(1.0f));
-    if (largest(bits) == largest(one)) return;
-    const I nan = select_less(one, bits, splat(-1), splat(0));
-    for (uint8_t* scales = panel.scales; scales < panel.scales + sizeof panel.scales;
-         scales += 4 * lanes)
-        store(scales, bit_or(load(scales), nan));
+        store(to + n * 4 * lanes, as_int(mul(scale, splat(below_power[n]))));
 }
 
 // At most 256 columns.
@@ -132,7 +121,6 @@ template <class Type>
 inline void unpack_group(const uint8_t* weights, int64_t columns, Panel& panel) {
     using T = PanelTraits<Type>;
     using S = typename Type::Scales;
-    F finite = splat(1.0f);
     for (int64_t b = 0; b < columns / Type::block; ++b) {
         const Type packed{weights + b * Type::bytes * lanes};
         I mins[T::sums], scales[T::sums];
@@ -153,12 +141,10 @@ inline void unpack_group(const uint8_t* weights, int64_t columns, Panel& panel) 
                     if constexpr (T::in_pairs) scales[n] = s.scales[h];
                     if constexpr (T::whole_mins) mins[n] = s.mins[h];
                 } else {
-                    if constexpr (!is_wide<Type>) {
+                    if constexpr (!is_wide<Type>)
                         store_steps(s.scale(h), panel.scales + n * scale_steps * 4 * lanes);
-                        finite = fma(s.scale(h), zero(), finite);
-                    } else {
+                    else
                         store(panel.scales + n * 4 * lanes, as_int(s.scale(h)));
-                    }
                     if constexpr (S::has_min) store(panel.mins + n * 4 * lanes, as_int(s.min(h)));
                 }
             }
@@ -170,7 +156,6 @@ inline void unpack_group(const uint8_t* weights, int64_t columns, Panel& panel) 
         if constexpr (T::in_pairs) store_pairs(scales, T::sums, panel.scales);
         if constexpr (T::whole_mins) store_pairs(mins, T::sums, panel.mins);
     }
-    if constexpr (!is_wide<Type>) spread_nan(finite, panel);
 }
 
 }  // namespace tandem::kernels::cpu::TANDEM_ISA

@@ -16,8 +16,10 @@
 // steps, rounded when a panel is unpacked, and a power of two of the token.
 //
 // Where scales are whole numbers and sums small, one instruction adds a sum's product with its
-// scale to an integer; else the sum becomes a float on the way. Without instructions for dot
-// products, sums of a few quads stay in the halves of their lanes until then.
+// scale to an integer; else the sum becomes a float on the way. In smaller blocks it is one from
+// the start: sums count from the bits of a float that is large enough, which times the token's
+// power of two is its block's origin (Q8Tile). Without instructions for dot products, sums of a few
+// quads stay in the halves of their lanes until then.
 #pragma once
 
 #include "kernels/cpu/isa/panel.h"
@@ -96,12 +98,13 @@ template <class Type>
     else
         ask(x.sums32);
     if constexpr (PanelTraits<Type>::crossed) ask(x.crossed32);
-    if constexpr (!is_wide<Type>) ask(x.exponents32), ask(x.steps32);
+    if constexpr (!is_wide<Type>) ask(x.origins32), ask(x.steps32);
     if constexpr (Type::Scales::has_min && !Type::Scales::whole) ask(x.real_sums32);
 }
 
 // Adds sums of the n-th part, 32 columns or 16 of a token's block of 32, each times its scales, and
-// minima of rows times the sums of tokens to totals.
+// minima of rows times the sums of tokens to totals. With the block's origin, from which sums of
+// whole lanes count, they are floats already.
 template <class Type, int T>
 [[gnu::always_inline]] inline void add_blocks(const Panel (&panels)[panel_groups], const Q8Tile& x,
                                               int first, int64_t n, const Sums<T>& sums,
@@ -111,17 +114,19 @@ template <class Type, int T>
     const uint8_t* scales = opaque(panels[0].scales + n * scale_steps * 4 * lanes);
     const uint8_t* mins = opaque(panels[0].mins + n * 4 * lanes);
     const uint8_t* steps = opaque(x.steps32[first] + block);
-    const int32_t* exponents = opaque(x.exponents32[first] + block);
+    const int32_t* origins = opaque(x.origins32[first] + block);
     const float* real_sums = opaque(x.real_sums32[first] + block);
     constexpr int apart = tile_columns / 32;
 #pragma GCC unroll 8
     for (int t = 0; t < T; ++t) {
         const uint8_t* of_steps = scales + steps[t * apart] * (4 * lanes);
-        const I exponent = splat(exponents[t * apart]);
+        const I origin = splat(origins[t * apart]);
 #pragma GCC unroll 8
         for (int g = 0; g < panel_groups; ++g) {
-            const F scale = as_float(add(load(of_steps + g * sizeof(Panel)), exponent));
-            totals[g][t] = fma(to_float(sums[g][t]), scale, totals[g][t]);
+            const I from_origin =
+                PanelTraits<Type>::in_halves ? add(sums[g][t], origin) : sums[g][t];
+            totals[g][t] = fma(sub(as_float(from_origin), as_float(origin)),
+                               load_f32(of_steps + g * sizeof(Panel)), totals[g][t]);
         }
     }
     if constexpr (Type::Scales::has_min)
@@ -176,7 +181,7 @@ template <class Type, int T>
 // What a sum of whole lanes begins with, if anything.
 template <class Type>
 [[gnu::always_inline]] inline I first_sum(const int32_t* offset) {
-    return PanelTraits<Type>::zero != 0 ? splat_at(offset) : zeros();
+    return PanelTraits<Type>::has_offsets ? splat_at(offset) : zeros();
 }
 
 // The same by sums of whole lanes. `offsets` [tokens][scales of the panels' columns].
@@ -300,16 +305,17 @@ inline void multiply_tile(const Panel (&panels)[panel_groups], const Q8Tile& x, 
     using P = PanelTraits<Type>;
     constexpr int sums = P::in_halves ? int(panel_columns) / 16 : P::sums;
     alignas(64) PanelOffset<Type> offsets[tile_tokens * sums];
-    if constexpr (P::crossed)
-        for (int t = 0; t < tile_tokens; ++t)
-            for (int n = 0; n < sums; ++n)
-                offsets[t * sums + n] =
-                    x.crossed32[t][n] + (middle_code<Type> - P::zero) * x.sums32[t][n];
-    else if constexpr (P::zero != 0)
+    if constexpr (P::has_offsets)
         for (int t = 0; t < tile_tokens; ++t) {
             const int16_t* of_token = P::in_halves ? x.sums16[t] : sums_of<Type>(x, t);
-            for (int n = 0; n < sums; ++n)
-                offsets[t * sums + n] = PanelOffset<Type>(-P::zero * of_token[n]);
+            for (int n = 0; n < sums; ++n) {
+                int32_t offset = -P::zero * of_token[n];
+                if constexpr (P::crossed)
+                    offset += x.crossed32[t][n] + middle_code<Type> * of_token[n];
+                if constexpr (!is_wide<Type> && !P::in_halves)
+                    offset += x.origins32[t][n / Type::Scales::count];
+                offsets[t * sums + n] = PanelOffset<Type>(offset);
+            }
         }
     for (int first = 0; first < tokens; first += panel_tokens) {
         prefetch_tokens<Type>(next, first);

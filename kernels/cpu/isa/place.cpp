@@ -83,9 +83,9 @@ Scales32 scale_by_32(const float* x, Q8Tile& tile, int token) {
     const F powers = max(power_for(most), mul(token_power, splat(least_part)));
     const SteppedScale scale(powers, most);
     const I exponent = add(as_int(powers), minus(as_int(token_power)));
-    alignas(64) int32_t exponents[lanes], steps[lanes];
+    alignas(64) int32_t origins[lanes], steps[lanes];
     alignas(64) float inverses[lanes], scales[lanes], token_powers[lanes];
-    store(reinterpret_cast<uint8_t*>(exponents), exponent);
+    store(reinterpret_cast<uint8_t*>(origins), add(as_int(splat(first_origin)), exponent));
     store(reinterpret_cast<uint8_t*>(steps), scale.steps);
     store(inverses, scale.inverse);
     store(scales, as_float(add(as_int(scale.below), exponent)));
@@ -95,7 +95,7 @@ Scales32 scale_by_32(const float* x, Q8Tile& tile, int token) {
     Scales32 of;
     for (int n = 0; n < blocks; ++n) {
         const int lane = n * lanes_of_block;
-        tile.exponents32[token][n] = exponents[lane];
+        tile.origins32[token][n] = origins[lane];
         tile.steps32[token][n] = uint8_t(steps[lane]);
         of.inverses[n] = inverses[lane];
         of.scales[n] = scales[lane];
@@ -130,7 +130,7 @@ void clear(Q8Tile& tile, int token) {
     for (auto& codes : tile.codes) std::memset(codes[token], 0, sizeof codes[token]);
     auto zero_out = [&](auto& of) { std::memset(&of[token], 0, sizeof of[token]); };
     zero_out(tile.sums32), zero_out(tile.scales), zero_out(tile.sums16);
-    zero_out(tile.exponents32), zero_out(tile.steps32), zero_out(tile.real_sums32);
+    zero_out(tile.origins32), zero_out(tile.steps32), zero_out(tile.real_sums32);
     zero_out(tile.crossed32);
 }
 

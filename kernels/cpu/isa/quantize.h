@@ -76,9 +76,9 @@ struct SteppedScale {
     }
 };
 
-// Exponents are added to bits of floats that must stay normal: in a token's 256 columns no block's
-// power is a smaller part of the largest than this, and no scale of weights is smaller.
-inline constexpr float least_part = 0x1p-48f, least_scale = 0x1p-76f;
+// In a token's 256 columns no block's power is a smaller part of the largest than this, so that its
+// integers are normal floats. That of the largest power has this origin (Q8Tile).
+inline constexpr float least_part = 0x1p-48f, first_origin = 0x1.8p23f;
 
 // How a block of 32 is rounded. The scale is no finite number where x has one that is not.
 struct BlockScale {
