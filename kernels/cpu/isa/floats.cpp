@@ -12,34 +12,16 @@ namespace tandem::kernels::cpu::TANDEM_ISA {
 namespace {
 
 #if defined(__AMX_BF16__)
-// Rounded to bf16, halves away from zero, in the upper half of every lane; the rest is left over.
-// What is no number gets a bit that stays: rounding could make a zero of it.
-[[gnu::always_inline]] inline I rounded_bf16(F x) {
-    const I bits = as_int(x), infinity = splat(0x7f800000);
-    const I quiet = bit_or(bits, splat(0x400000));
-    return select_less(infinity, as_int(abs(x)), quiet, add(bits, splat(0x8000)));
-}
-// Two numbers side by side in every lane.
-[[gnu::always_inline]] inline I pair_bf16(F even, F odd) {
-    return bit_or(bit_and(rounded_bf16(odd), splat(int32_t(0xffff0000))),
-                  shift_right(rounded_bf16(even), 16));
-}
-// What pair_bf16() lost.
-[[gnu::always_inline]] inline I pair_rest(F even, F odd, I pair) {
-    return pair_bf16(sub(even, as_float(shift_left(pair, 16))),
-                     sub(odd, as_float(bit_and(pair, splat(int32_t(0xffff0000))))));
-}
-
-// Calls visit(offset in the step, even, odd) for each two columns of a group, with zeros up to a
-// multiple of 32.
+// Calls visit(offset in the step, even, odd) for each two columns of a step of a group, with zeros
+// after the last.
 template <class Type, typename Visit>
-inline void each_pair(const uint8_t* group, int64_t first, int64_t last, Visit visit) {
+[[gnu::always_inline]] inline void each_pair(const uint8_t* step, int64_t columns, Visit visit) {
     constexpr int64_t column = Type::bytes * lanes;
-    int64_t at = 0;
-    for (int64_t k = first; k < (last + 31) / 32 * 32; k += 2, at += 4 * lanes) {
-        const uint8_t* p = group + k * column;
-        if (k < last) prefetch_line<tile_tokens>(p);
-        visit(at, k < last ? Type::get(p) : zero(), k + 1 < last ? Type::get(p + column) : zero());
+    for (int64_t k = 0; k < 32; k += 2) {
+        const uint8_t* p = step + k * column;
+        if (k < columns) prefetch_line<tile_tokens>(p);
+        visit(k * 2 * lanes, k < columns ? Type::get(p) : zero(),
+              k + 1 < columns ? Type::get(p + column) : zero());
     }
 }
 #endif
@@ -54,14 +36,17 @@ struct Half {
     static constexpr float least = 0x1p-24f;
     static F get(const uint8_t* p) { return load_f16(p); }
 #if defined(__AMX_BF16__)
-    // The bits that bf16 has no room for go to the rest.
-    static void unpack(const uint8_t* group, int64_t first, int64_t last, uint8_t* panel,
-                       uint8_t* rest) {
-        each_pair<Half>(group, first, last, [&](int64_t at, F even, F odd) {
-            const I pair = pair_bf16(even, odd);
-            store(panel + at, pair);
-            store(rest + at, pair_rest(even, odd, pair));
-        });
+    // The three bits that bf16 has no room for are the rest.
+    static void unpack(const uint8_t* step, int64_t columns, uint8_t* panel, uint8_t* rest) {
+        auto lost = [](F x) { return sub(x, as_float(bit_and(as_int(x), splat(~0xffff)))); };
+        auto put = [&](int64_t at, F even, F odd) {
+            store(panel + at, pair_cut(even, odd));
+            store(rest + at, pair_cut(lost(even), lost(odd)));
+        };
+        if (columns == 32)
+            each_pair<Half>(step, 32, put);
+        else
+            each_pair<Half>(step, columns, put);
     }
 #endif
 };
@@ -71,17 +56,16 @@ struct Brain {
     static constexpr float least = 0;
     static F get(const uint8_t* p) { return load_bf16(p); }
 #if defined(__AMX_BF16__)
-    static void unpack(const uint8_t* group, int64_t first, int64_t last, uint8_t* panel,
-                       uint8_t*) {
-        if (last - first == 32)
+    static void unpack(const uint8_t* step, int64_t columns, uint8_t* panel, uint8_t*) {
+        if (columns == 32)
             for (int64_t pair = 0; pair < 16; ++pair) {
-                const uint8_t* p = group + (first + 2 * pair) * 2 * lanes;
+                const uint8_t* p = step + pair * 4 * lanes;
                 prefetch_line<tile_tokens>(p);
                 store(panel + pair * 4 * lanes, pair_halves(load(p)));
             }
         else
-            each_pair<Brain>(group, first, last, [&](int64_t at, F even, F odd) {
-                store(panel + at, pair_bf16(even, odd));
+            each_pair<Brain>(step, columns, [&](int64_t at, F even, F odd) {
+                store(panel + at, pair_cut(even, odd));
             });
     }
 #endif

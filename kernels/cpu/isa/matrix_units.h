@@ -117,7 +117,8 @@ template <class Type, typename Visit>
     if constexpr (Type::block == 1) {
         for (int64_t k = first; k < last; k += 32)
             visit(k / 32, [&](uint8_t* to) [[gnu::always_inline]] {
-                Type::unpack(group, k, k + 32 < last ? k + 32 : last, to, to + unit_tile);
+                Type::unpack(group + k * Type::bytes * lanes, last - k < 32 ? last - k : 32, to,
+                             to + unit_tile);
             });
     } else {
         for (int64_t k = first; k < last; k += Type::block) {
