@@ -50,7 +50,9 @@ inline std::vector<float> product_of(const kernels::cpu::Isa& isa, gguf::DType d
         else
             isa.quantize(row, columns, matrix.block, to + token * stride);
     }
-    std::vector<float> y(size_t(count) * rows.size());
+    const size_t results = size_t(count) * rows.size();
+    std::vector<Line> y_lines((results * sizeof(float) + sizeof(Line) - 1) / sizeof(Line));
+    auto* y = reinterpret_cast<float*>(y_lines.data());
     auto* multiply = tiles ? form.product_of(matrix) : matrix.multiply_rows;
     multiply({.matrix = reinterpret_cast<const uint8_t*>(packed.data()),
               .rows = std::ssize(rows),
@@ -60,10 +62,10 @@ inline std::vector<float> product_of(const kernels::cpu::Isa& isa, gguf::DType d
               .x = to,
               .x_stride = stride,
               .tokens = count,
-              .y = y.data(),
+              .y = y,
               .y_stride = std::ssize(rows),
               .scratch = reinterpret_cast<uint8_t*>(scratch.data())});
-    return y;
+    return {y, y + results};
 }
 
 }  // namespace tandem::test

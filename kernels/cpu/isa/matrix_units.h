@@ -173,18 +173,24 @@ struct UnitTokens {
     }
 };
 
-// The sums of a group to where the product wants them: straight, if that is a whole block there.
+// The sums of a group to where the product wants them: straight, if that is a whole block there
+// that some cache may hold. `room` has 64 bytes for each token.
 template <int tiles>
 inline void put_sums(const Product& product, int64_t group, int64_t token, float* room) {
+    constexpr int64_t tokens = tiles * tile_tokens;
     const int64_t rest = product.tokens - token;
-    const bool whole = rest >= tiles * tile_tokens && (group + 1) * lanes <= product.rows &&
-                       !product.y_rows && !product.weights;
-    float* y = whole ? product.y + token * product.y_stride + group * lanes : room;
-    const int64_t stride = whole ? product.y_stride : lanes;
-    each_of<tiles>([&]<int t>() { tile_store<t>(y + t * tile_tokens * stride, stride * 4); });
-    if (!whole)
-        put_tile(product, group, token, rest < tiles * tile_tokens ? rest : tiles * tile_tokens,
-                 room, lanes);
+    const bool whole = rest >= tokens && (group + 1) * lanes <= product.rows && !product.y_rows &&
+                       !product.weights;
+    const bool past_caches = whole && passes_caches(product);
+    float* const y = product.y + token * product.y_stride + group * lanes;
+    float* const to = whole && !past_caches ? y : room;
+    const int64_t stride = to == y ? product.y_stride : lanes;
+    each_of<tiles>([&]<int t>() { tile_store<t>(to + t * tile_tokens * stride, stride * 4); });
+    if (past_caches)
+        for (int64_t t = 0; t < tokens; ++t)
+            store_nontemporal(y + t * product.y_stride, load_f32(room + t * lanes));
+    else if (!whole)
+        put_tile(product, group, token, rest < tokens ? rest : tokens, room, lanes);
 }
 
 // Tiles of tokens from `tile` on against groups [first_group, last_group), piece by piece of the
@@ -248,6 +254,7 @@ void multiply_units(const Product& product) {
         if (tiles - tile == 2) some.template operator()<2>();
         if (tiles - tile == 1) some.template operator()<1>();
     }
+    fence_nontemporal();
 }
 
 #else

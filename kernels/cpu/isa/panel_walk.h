@@ -72,15 +72,6 @@ inline const Kernel::Tile& tile_at(const Product& product, int64_t tile, int64_t
     return reinterpret_cast<const Kernel::Tile*>(row)[column / Kernel::columns];
 }
 
-// Results that no middle cache holds until they are read go past them: lines that are written whole
-// need not be fetched.
-inline constexpr int64_t nontemporal_bytes = 2 << 20;
-inline bool passes_caches(const Product& product) {
-    return lanes * sizeof(float) == 64 && !product.weights &&
-           product.tokens * product.rows * 4 >= nontemporal_bytes &&
-           product.y_stride % lanes == 0 && reinterpret_cast<uintptr_t>(product.y) % 64 == 0;
-}
-
 // Puts results of some tokens of a tile, from `first` on. Where rows of all groups exist, nothing
 // is looked up for each; rows lie far apart, so that those of the next groups are asked for.
 inline void put_tokens(const Product& product, int64_t group, int64_t groups, int64_t first,
