@@ -2,7 +2,8 @@
 # chosen at run time.
 file(GLOB isa_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/kernels/cpu/isa/*.cpp)
 
-function(tandem_isa name)
+# The objects of a set, kernels_cpu_NAME.
+function(tandem_isa_objects name)
   set(library kernels_cpu_${name})
   add_library(${library} OBJECT ${isa_sources})
   target_include_directories(${library} PRIVATE ${CMAKE_BINARY_DIR}/include/kernels)
@@ -14,7 +15,11 @@ function(tandem_isa name)
   endif()
   # Without optimisation the vector code is too slow to test.
   target_compile_options(${library} PRIVATE $<$<CONFIG:Debug>:-O1>)
-  target_sources(kernels PRIVATE $<TARGET_OBJECTS:${library}>)
+endfunction()
+
+function(tandem_isa name)
+  tandem_isa_objects(${name} ${ARGN})
+  target_sources(kernels PRIVATE $<TARGET_OBJECTS:kernels_cpu_${name}>)
 endfunction()
 
 tandem_isa(portable)
@@ -24,5 +29,6 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
   set(avx512 -mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512vnni -mfma -mf16c)
   tandem_isa(avx512 ${avx512})
   tandem_isa(avx512bf16 ${avx512} -mavx512vbmi -mavx512bf16)
-  tandem_isa(amx ${avx512} -mavx512vbmi -mamx-tile -mamx-bf16)
+  set(amx ${avx512} -mavx512vbmi -mamx-tile -mamx-bf16)
+  tandem_isa(amx ${amx})
 endif()

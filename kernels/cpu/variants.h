@@ -19,5 +19,7 @@ struct Variant {
 // name.
 const Variant* find_variant(std::string_view name = "");
 std::string supported_variants();  // "avx2, portable"
+// Makes one known that is found by its name alone. It must stay where it is.
+void add_variant(const Variant& variant);
 
 }  // namespace tandem::kernels::cpu

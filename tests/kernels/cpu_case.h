@@ -21,7 +21,8 @@ struct Machine {
 
 inline std::vector<Machine> machines() {
     std::vector<Machine> all;
-    for (const char* name : {"amx", "avx512bf16", "avx512", "avxvnni", "avx2", "portable"})
+    for (const char* name :
+         {"amx", "amx_emulated", "avx512bf16", "avx512", "avxvnni", "avx2", "portable"})
         if (kernels::cpu::find_variant(name)) all.push_back({name, 2});
     all.push_back({"portable", 1});
     all.push_back({"", 3});

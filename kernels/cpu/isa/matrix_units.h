@@ -25,43 +25,18 @@
 
 #include "kernels/cpu/isa/fields.h"
 #include "kernels/cpu/isa/results.h"
+#include "kernels/cpu/isa/tile_words.h"
 #include "kernels/cpu/isa/weight_type.h"
 
 namespace tandem::kernels::cpu::TANDEM_ISA {
 
 #if defined(__AMX_BF16__)
 
-// The words of the units. The compiler's own do not tell it which memory they touch.
-template <int tile>
-inline void tile_load(const void* rows, int64_t stride = 64) {
-    asm volatile("tileloadd (%0,%1,1), %%tmm%c2" ::"r"(rows), "r"(stride), "i"(tile) : "memory");
-}
-template <int tile>
-inline void tile_store(void* rows, int64_t stride) {
-    asm volatile("tilestored %%tmm%c2, (%0,%1,1)" ::"r"(rows), "r"(stride), "i"(tile) : "memory");
-}
-template <int tile>
-inline void tile_zero() {
-    asm volatile("tilezero %%tmm%c0" ::"i"(tile));
-}
-template <int sums, int tokens, int rows>
-inline void tile_dot() {
-    asm volatile("tdpbf16ps %%tmm%c2, %%tmm%c1, %%tmm%c0" ::"i"(sums), "i"(tokens), "i"(rows));
-}
-
-// The units of one thread: eight tiles of 16 rows of 64 bytes. Given back at the end, so that a
-// change of threads need not save them.
+// The units of one thread. Given back at the end, so that a change of threads need not save them.
 class Units {
   public:
-    Units() {
-        struct alignas(64) Shapes {
-            uint8_t palette = 1, start = 0, reserved[14] = {};
-            uint16_t row_bytes[16] = {64, 64, 64, 64, 64, 64, 64, 64};
-            uint8_t rows[16] = {16, 16, 16, 16, 16, 16, 16, 16};
-        } const shapes;
-        asm volatile("ldtilecfg (%0)" ::"r"(&shapes) : "memory");
-    }
-    ~Units() { asm volatile("tilerelease"); }
+    Units() { tiles_begin(); }
+    ~Units() { tiles_end(); }
     Units(const Units&) = delete;
 };
 

@@ -1,0 +1,23 @@
+// Makes the variant "amx_emulated" known: the kernels of matrix units, on any processor with what
+// else they need. Only tile_words.h is another.
+#include "kernels/cpu/variants.h"
+
+#if defined(__x86_64__)
+namespace tandem::kernels::cpu {
+
+namespace amx_emulated {
+const Isa& isa();
+}
+
+namespace {
+
+const Variant emulated{
+    "amx_emulated",
+    [] { return find_variant("avx512") && __builtin_cpu_supports("avx512vbmi") != 0; },
+    amx_emulated::isa};
+const bool added = (add_variant(emulated), true);
+
+}  // namespace
+
+}  // namespace tandem::kernels::cpu
+#endif
