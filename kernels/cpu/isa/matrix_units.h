@@ -46,6 +46,8 @@ static_assert(4 * unit_tile + most_unit_groups * most_unit_tokens * lanes * 4 <=
 // What stays in a second cache beside each other: the tokens' columns, and the weights that more
 // tokens will pass.
 inline constexpr int64_t cached_columns = 4096, cached_weights = 1 << 20;
+// Results below this stay in caches: the second ones of such processors are large.
+inline constexpr int64_t unit_nontemporal_bytes = 4 << 20;
 
 // Two numbers side by side in every lane, cut off to bf16: half the steps of rounding.
 [[gnu::always_inline]] inline I pair_cut(F even, F odd) {
@@ -156,7 +158,8 @@ inline void put_sums(const Product& product, int64_t group, int64_t token, float
     const int64_t rest = product.tokens - token;
     const bool whole = rest >= tokens && (group + 1) * lanes <= product.rows && !product.y_rows &&
                        !product.weights;
-    const bool past_caches = whole && passes_caches(product);
+    const bool past_caches = whole && product.tokens * product.rows * 4 >= unit_nontemporal_bytes &&
+                             passes_caches(product);
     float* const y = product.y + token * product.y_stride + group * lanes;
     float* const to = whole && !past_caches ? y : room;
     const int64_t stride = to == y ? product.y_stride : lanes;
