@@ -69,11 +69,13 @@ template <class Type, typename Codes>
     constexpr int byte = Type::is_signed ? 1 : 2, quads = 8 / S::count;
     constexpr float base_value = Type::is_signed ? 32768 : 128;
     const I base = as_int(splat(base_value));
+#pragma GCC unroll 2
     for (int h = 0; h < S::count; ++h) {
         const F scale = as_float(
             bit_and(as_int(mul(s.scale(h), splat(before_cut))), splat(int32_t(0xfffffe00))));
         F shift = mul(scale, splat(-(base_value + zero_code)));
         if constexpr (S::has_min) shift = fma(s.min(h), splat(before_cut), shift);
+#pragma GCC unroll 8
         for (int j = h * quads; j < (h + 1) * quads; ++j) {
             const I quad = codes(j);
             auto weight = [&]<int b>() {
