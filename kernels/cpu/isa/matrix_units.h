@@ -18,7 +18,7 @@
 // The units multiply a step while the vector unit unpacks the next.
 //
 // Where bf16 is too coarse for a weight (F16), the weight and the token both have a second part
-// with what rounding took, and three of the four products are added.
+// with what the first lacks, and three of the four products are added.
 #pragma once
 
 #include <utility>
