@@ -207,8 +207,11 @@ template <class Type, int T>
             });
             multiply_crossed<quads, sizeof(Panel)>(codes, tokens, sums, add_bytes, dot);
         } else {
-            each_result<T>(
-                [&](int g, int t) { sums[g][t] = first_sum<Type>(begins + t * P::sums); });
+            // Loaded once: rows and tokens keep the units that load as busy as those that multiply.
+            each_result<T>([&](int g, int t) {
+                sums[g][t] =
+                    P::has_offsets && g > 0 ? sums[0][t] : first_sum<Type>(begins + t * P::sums);
+            });
             add_dots<Type, quads>(codes, tokens, sums);
         }
         if constexpr (!is_wide<Type>)
