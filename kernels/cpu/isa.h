@@ -267,7 +267,7 @@ struct Isa {
     void (*attend_few)(const Attention& attention) = nullptr;
     void (*attend_block)(const Attention& attention) = nullptr;
     void (*attend_join)(const AttentionParts& parts) = nullptr;
-    // A row of a cache of type F32, F16 or BF16, rounded to nearest, halves to even.
+    // A row of a cache of a type that CacheHead names, as gguf::encode_row() does it.
     void (*encode)(int type, const float* x, int64_t count, uint8_t* row) = nullptr;
     void (*delta_step)(const DeltaStep& step) = nullptr;
     void (*delta_chunk)(const DeltaChunk& chunk) = nullptr;

@@ -261,5 +261,40 @@ TEST(CpuAttend, WritesRowsAsTheFormatsSay) {
         }
 }
 
+// Likewise of blocks: of any numbers, of whole and half codes, of equal magnitudes, and of what has
+// no finite inverse.
+TEST(CpuAttend, WritesRowsInBlocksAsTheFormatsSay) {
+    std::mt19937 random(1);
+    std::normal_distribution<float> normal;
+    const float infinity = std::numeric_limits<float>::infinity();
+    const float special[] = {0, -0.0f, 1e-45f, -1e-38f, 3e38f, infinity, -infinity, std::nanf("")};
+    std::vector<float> values;
+    for (int block = 0; block < 4000; ++block)
+        for (int i = 0; i < 32; ++i) {
+            const float any = std::bit_cast<float>(uint32_t(random()));
+            const float halves = float(int(random() % 509) - 254) / 2;
+            const float equal = random() % 2 ? 0.3f : -0.3f;
+            const float rare = random() % 32 == 0 ? special[random() % std::size(special)] : 1;
+            const float of_kind[] = {normal(random), any,   halves,
+                                     halves / 8,     equal, rare * normal(random)};
+            values.push_back(of_kind[block % 6]);
+        }
+    for (DType dtype : {DType::Q8_0, DType::Q4_0})
+        for (const test::Machine& machine : test::machines()) {
+            const size_t bytes = size_t(gguf::row_bytes(dtype, int64_t(values.size())));
+            std::vector<std::byte> found(bytes), expected(bytes);
+            kernels::cpu::find_variant(machine.variant)
+                ->isa()
+                .encode(int(dtype), values.data(), int64_t(values.size()),
+                        reinterpret_cast<uint8_t*>(found.data()));
+            gguf::encode_row(dtype, values, expected.data());
+            const size_t block = bytes / (values.size() / 32);
+            size_t wrong = 0;
+            for (size_t at = 0; at < bytes; at += block)
+                wrong += std::memcmp(&found[at], &expected[at], block) != 0;
+            EXPECT_EQ(wrong, 0u) << gguf::name(dtype) << " " << machine.variant;
+        }
+}
+
 }  // namespace
 }  // namespace tandem

@@ -111,10 +111,7 @@ struct Attend {
         const gguf::DType dtype = to.cache.view.dtype;
         const float* row = to.rows.row(token * to.cache.heads + head);
         std::byte* cell = to.cache.row(sequence.slot, head, standing().positions[size_t(token)]);
-        if (gguf::traits(dtype).block > 1)
-            gguf::encode_row(dtype, {row, size_t(to.rows.length)}, cell);
-        else
-            site.isa.encode(int(dtype), row, to.rows.length, reinterpret_cast<uint8_t*>(cell));
+        site.isa.encode(int(dtype), row, to.rows.length, reinterpret_cast<uint8_t*>(cell));
     }
 
     void write(const Worker& worker) const {
