@@ -42,15 +42,21 @@ struct ExpertsResult {
 ExpertsResult experts_result(const Launch& launch, const Site& site);
 
 // shaders/expert_units.comp: the scales, biases and units of products that `gates` and `ups` hold.
-Dispatch expert_units(const Operation& operation, const Site& site, Address gates, Address ups);
+// What they become is in f32, perhaps in the place of `gates`, or in int8 blocks.
+Dispatch expert_units(const Operation& operation, const Site& site, Address gates, Address ups,
+                      Address hidden, bool in_blocks);
 
+// So few tokens that each choice is cheaper by itself.
+bool are_few(const Operation& operation);
 int64_t few_experts_bytes(const Operation& operation);
 std::vector<Dispatch> few_experts(const Launch& launch, const Site& site);
-// The same in int8, for types of weights that have integer codes; x is in int8 blocks.
-bool has_few_dots(const Operation& operation);
+// In int8, for types of weights that have integer codes; x is in int8 blocks.
+bool have_dots(const Operation& operation);
 int64_t few_dots_bytes(const Operation& operation);
 std::vector<Dispatch> few_experts_in_dots(const Launch& launch, const Site& site);
-int64_t many_experts_bytes(const Operation& operation);
-std::vector<Dispatch> many_experts(const Launch& launch, const Site& site);
+
+enum class ExpertProducts { InFloats, InDots, OnMatrixUnits };
+int64_t many_experts_bytes(const Operation& operation, ExpertProducts how);
+std::vector<Dispatch> many_experts(const Launch& launch, const Site& site, ExpertProducts how);
 
 }  // namespace tandem::kernels::vulkan

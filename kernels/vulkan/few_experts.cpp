@@ -5,6 +5,7 @@
 #include "kernels/vulkan/planes.h"
 #include "kernels/vulkan/product.h"
 #include "kernels/vulkan/shaders.h"
+#include "kernels/vulkan/tile.h"
 #include "kernels/vulkan/units.h"
 
 namespace tandem::kernels::vulkan {
@@ -123,14 +124,18 @@ std::vector<Dispatch> few_experts(const Launch& launch, const Site& site) {
     } else {
         all = {hidden_rows(operation, site, hidden, false, &operation.inputs[moe_gate]),
                hidden_rows(operation, site, ups, false, &operation.inputs[moe_up]),
-               expert_units(operation, site, hidden, ups)};
+               expert_units(operation, site, hidden, ups, hidden, false)};
         all[1].after_previous = false;
     }
     all.push_back(down_sums(launch, site, hidden, false));
     return all;
 }
 
-bool has_few_dots(const Operation& operation) {
+bool are_few(const Operation& operation) {
+    return ExpertSizes(operation).tokens < Tile::least_tokens;
+}
+
+bool have_dots(const Operation& operation) {
     return one_type(operation) && has_dots(operation.inputs[moe_gate].view.dtype) &&
            has_dots(operation.inputs[moe_down].view.dtype);
 }

@@ -1,9 +1,9 @@
 // moe_ffn for many tokens: choices are ordered by expert, and each expert's matrices multiply all
 // of its tokens, tile by tile. Only the device learns how many tiles there are: there are
-// workgroups for as many as there can be, and those without one end at once. Devices with matrix
-// units use them.
+// workgroups for as many as there can be, and those without one end at once.
 #include "gguf/error.h"
 #include "kernels/vulkan/experts.h"
+#include "kernels/vulkan/forms.h"
 #include "kernels/vulkan/matrix_units.h"
 #include "kernels/vulkan/planes.h"
 #include "kernels/vulkan/shaders.h"
@@ -54,16 +54,19 @@ int64_t most_tiles(const Operation& operation, int64_t tile_tokens) {
 // Where a launch keeps what, from the beginning of its scratch memory on.
 struct Room {
     int64_t sorted = 0, tiles = 0;
-    int64_t gates = 0;  // [choices ffn], of which units are made in place
-    int64_t ups = 0;    // [choices ffn]; when they are used up, products [choices embd]
+    int64_t gates = 0;   // [choices ffn]
+    int64_t ups = 0;     // [choices ffn]; when they are used up, products [choices embd]
+    int64_t hidden = 0;  // [choices ffn], in int8 blocks or in the place of the gates
     int64_t bytes = 0;
 
-    explicit Room(const Operation& operation) {
+    Room(const Operation& operation, ExpertProducts how) {
         const ExpertSizes sizes(operation);
         sorted = take(sizes.choices * 4);
         tiles = take((1 + most_tiles(operation, tile_of_experts(operation).tokens())) * 16);
         gates = take(sizes.choices * sizes.ffn * 4);
         ups = take(sizes.choices * std::max(sizes.ffn, sizes.embd) * 4);
+        hidden =
+            how == ExpertProducts::InDots ? take(int8_bytes(sizes.choices * sizes.ffn)) : gates;
     }
     int64_t take(int64_t size) {
         const int64_t at = bytes;
@@ -76,11 +79,12 @@ struct Room {
 struct ManyExperts {
     const Launch& launch;
     const Site& site;
+    ExpertProducts how;
     const Operation& operation = launch.operations[0];
     const Address scratch = site.scratch(launch);
     ExpertSizes sizes{operation};
-    Room room{operation};
-    bool on_units = site.features.matrix_units && sizes.tokens >= MatrixTile::least_tokens;
+    Room room{operation, how};
+    bool in_dots = how == ExpertProducts::InDots, on_units = how == ExpertProducts::OnMatrixUnits;
 
     int64_t tile_tokens() const {
         return on_units ? tile_of_experts(operation, site.features.matrix_units).tokens
@@ -142,7 +146,7 @@ struct ManyExperts {
                     .y = {.units = rows, .per_group = tile.rows}};
         }
         const Tile tile = tile_of_experts(operation);
-        return {.shader = typed("experts_tile", w.dtype),
+        return {.shader = typed(in_dots ? "experts_tile_dots" : "experts_tile", w.dtype),
                 .constants = constants(tile, aligned),
                 .parameters = Parameters(parameters),
                 .x = tiles,
@@ -150,12 +154,17 @@ struct ManyExperts {
     }
 
     Dispatch hidden_product(size_t matrix, int64_t to) const {
-        const graph::View& x = input(moe_x).view;
-        return product(input(matrix), site.address(input(moe_x)), x.strides[0], sizes.used, at(to));
+        const int64_t stride = in_dots ? sizes.embd : input(moe_x).view.strides[0];
+        return product(input(matrix), site.address(input(moe_x)), stride, sizes.used, at(to));
+    }
+
+    Dispatch units() const {
+        return expert_units(operation, site, at(room.gates), at(room.ups), at(room.hidden),
+                            in_dots);
     }
 
     Dispatch down_product() const {
-        return product(input(moe_down), at(room.gates), sizes.ffn, 1, at(room.ups));
+        return product(input(moe_down), at(room.hidden), sizes.ffn, 1, at(room.ups));
     }
 
     Dispatch sum() const {
@@ -183,18 +192,18 @@ struct ManyExperts {
 
 }  // namespace
 
-int64_t many_experts_bytes(const Operation& operation) { return Room(operation).bytes; }
+int64_t many_experts_bytes(const Operation& operation, ExpertProducts how) {
+    return Room(operation, how).bytes;
+}
 
-std::vector<Dispatch> many_experts(const Launch& launch, const Site& site) {
-    const ManyExperts experts{launch, site};
-    const Room& room = experts.room;
-    std::vector<Dispatch> all = {
-        experts.sort(),
-        experts.hidden_product(moe_gate, room.gates),
-        experts.hidden_product(moe_up, room.ups),
-        expert_units(experts.operation, site, experts.at(room.gates), experts.at(room.ups)),
-        experts.down_product(),
-        experts.sum()};
+std::vector<Dispatch> many_experts(const Launch& launch, const Site& site, ExpertProducts how) {
+    const ManyExperts experts{launch, site, how};
+    std::vector<Dispatch> all = {experts.sort(),
+                                 experts.hidden_product(moe_gate, experts.room.gates),
+                                 experts.hidden_product(moe_up, experts.room.ups),
+                                 experts.units(),
+                                 experts.down_product(),
+                                 experts.sum()};
     all[2].after_previous = false;  // gates and ups
     return all;
 }

@@ -1,7 +1,6 @@
 // moe_ffn: for a few tokens each choice by itself, for many the choices of an expert together.
 #include "kernels/vulkan/experts.h"
 #include "kernels/vulkan/shaders.h"
-#include "kernels/vulkan/tile.h"
 #include "kernels/vulkan/units.h"
 
 namespace tandem::kernels::vulkan {
@@ -11,13 +10,14 @@ using namespace graph::ops;
 namespace {
 
 struct UnitParameters {
-    Address count, ids, gate_scale, up_scale, gate_bias, up_bias, gates, ups;
+    Address count, ids, gate_scale, up_scale, gate_bias, up_bias, gates, ups, hidden;
     uint32_t ids_stride, used, first_expert, experts, rows;
 };
 
 }  // namespace
 
-Dispatch expert_units(const Operation& operation, const Site& site, Address gates, Address ups) {
+Dispatch expert_units(const Operation& operation, const Site& site, Address gates, Address ups,
+                      Address hidden, bool in_blocks) {
     const ExpertSizes sizes(operation);
     const std::vector<Operand>& inputs = operation.inputs;
     const UnitParameters parameters{.count = site.count(inputs[moe_x].view),
@@ -28,17 +28,18 @@ Dispatch expert_units(const Operation& operation, const Site& site, Address gate
                                     .up_bias = site.address(inputs[moe_up_bias]),
                                     .gates = gates,
                                     .ups = ups,
+                                    .hidden = hidden,
                                     .ids_stride = uint32_t(inputs[moe_ids].view.strides[0]),
                                     .used = uint32_t(sizes.used),
                                     .first_expert = uint32_t(inputs[moe_gate].view.begins[0]),
                                     .experts = uint32_t(sizes.experts),
                                     .rows = uint32_t(sizes.ffn)};
     return {
-        .shader = "expert_units",
+        .shader = in_blocks ? "expert_units_blocks" : "expert_units",
         .constants = {elements_at_once, gated_unit(operation.node->attributes.word("activation"))},
         .parameters = Parameters(parameters),
         .x = {.units = sizes.used * sizes.ffn,
-              .per_group = elements_at_once,
+              .per_group = elements_at_once * (in_blocks ? 4 : 1),
               .live = live(inputs[moe_x].view)}};
 }
 
@@ -50,14 +51,14 @@ size_t claim(std::span<const Operation> ahead) {
     return is(ahead[0], "moe_ffn") ? experts_chain(ahead).length : 0;
 }
 
-bool few(const Operation& operation) { return ExpertSizes(operation).tokens < Tile::least_tokens; }
-
 int64_t scratch_bytes(std::span<const Operation> claimed) {
-    return few(claimed[0]) ? few_experts_bytes(claimed[0]) : many_experts_bytes(claimed[0]);
+    return are_few(claimed[0]) ? few_experts_bytes(claimed[0])
+                               : many_experts_bytes(claimed[0], ExpertProducts::InFloats);
 }
 
 std::vector<Dispatch> bind(const Launch& launch, const Site& site) {
-    return few(launch.operations[0]) ? few_experts(launch, site) : many_experts(launch, site);
+    return are_few(launch.operations[0]) ? few_experts(launch, site)
+                                         : many_experts(launch, site, ExpertProducts::InFloats);
 }
 
 }  // namespace
