@@ -10,6 +10,7 @@
 #include <span>
 
 #include "data.h"
+#include "gguf/error.h"
 #include "kernels/cpu/forms.h"
 #include "kernels/cpu/variants.h"
 #include "kernels/vulkan.h"
@@ -43,6 +44,7 @@ struct Kind {
     // A Vulkan device without a GPU takes its time: fewer mappings, and fewer single tokens.
     bool slow = false;
     kernels::Products products = kernels::Products::Best;  // of Vulkan devices
+    std::span<const char* const> fixtures = {};            // none: all
 };
 
 constexpr Bounds exact{.golden = {1e-9}, .one_device = {1e-10}};
@@ -60,6 +62,12 @@ constexpr Bounds mixed{.golden = {1e-5}, .one_device = {1e-5}};
 constexpr Bounds mixed_blocks{.golden = {0, 1.5}, .one_device = {0, 1.5}, .greedy = false};
 constexpr Bounds mixed_choices{
     .golden = {0, 1.5}, .one_device = {0, 1.5}, .positions = 0.95, .greedy = false};
+// Of each way in which rows are multiplied and of each kind of layer.
+constexpr const char* on_plain_units[] = {
+    "qwen3-bf16",   "qwen3moe",   "llama-q-q4_k_m", "qwen3moe-q-mxfp4", "gemma3",
+    "gemma4-dense", "gemma4-moe", "qwen35-lin128",  "kimi-linear",      "deepseek2-lite"};
+constexpr const char* in_dots[] = {"llama-q-q4_0",     "llama-q-q4_k_m", "llama-q-q8_0",
+                                   "qwen3moe-q-mxfp4", "qwen3moe-q-mix", "gpt-oss-mxfp4"};
 constexpr Kind kinds[] = {
     {"reference", {"reference", "reference"}, exact, exact, exact},
     {"cpu", {"cpu", "cpu"}, near, blocks, choices},
@@ -72,7 +80,16 @@ constexpr Kind kinds[] = {
      near_blocks,
      near_choices,
      true,
-     kernels::Products::OnPlainUnits},
+     kernels::Products::OnPlainUnits,
+     on_plain_units},
+    {"vulkan_dots",
+     {"vulkan0", "vulkan0"},
+     near,
+     near_blocks,
+     near_choices,
+     true,
+     kernels::Products::InDots,
+     in_dots},
 };
 
 struct Mapping {
@@ -141,15 +158,11 @@ const char* const beside[] = {
     "qwen3moe-q-q4_k_m", "qwen3moe-q-q5_k_m", "qwen3moe-q-q8_0",   "qwen35",
     "qwen35moe",         "gpt-oss-f32"};
 
-// Of each way in which rows are multiplied and of each kind of layer.
-const char* const on_plain_units[] = {
-    "qwen3-bf16",   "qwen3moe",   "llama-q-q4_k_m", "qwen3moe-q-mxfp4", "gemma3",
-    "gemma4-dense", "gemma4-moe", "qwen35-lin128",  "kimi-linear",      "deepseek2-lite"};
-
 bool uses_matrix_units(const Kind& kind) {
     if (!std::string_view(kind.devices[0]).starts_with("vulkan")) return false;
-    return kind.products == kernels::Products::OnPlainUnits ||
-           kernels::vulkan_adapters().list[0].features.find("matrix units") != std::string::npos;
+    if (kind.products != kernels::Products::Best)
+        return kind.products == kernels::Products::OnPlainUnits;
+    return kernels::vulkan_adapters().list[0].features.find("matrix units") != std::string::npos;
 }
 
 Bounds bounds_of(const Kind& kind, const gguf::File& file) {
@@ -235,6 +248,11 @@ TEST_P(SplitInvariance, holds) {
     const std::string_view first = kind->devices[0];
     if (first.starts_with("vulkan") && kernels::vulkan_adapters().list.empty())
         GTEST_SKIP() << kernels::vulkan_adapters().absence;
+    if (kind->products == kernels::Products::InDots) try {
+            kernels::make_vulkan_device({.name = kind->devices[0], .products = kind->products});
+        } catch (const Error& error) {
+            GTEST_SKIP() << error.what();
+        }
     std::filesystem::path folder = test::data("fixtures");
     if (!std::filesystem::exists(folder / (name + ".gguf"))) folder = shared("fixtures");
     if (!std::filesystem::exists(folder / (name + ".gguf")))
@@ -292,10 +310,8 @@ TEST_P(SplitInvariance, holds) {
 std::vector<std::tuple<const Kind*, std::string>> parameters() {
     std::vector<std::tuple<const Kind*, std::string>> all;
     for (const Kind& kind : kinds) {
-        if (kind.products == kernels::Products::OnPlainUnits) {
-            for (const char* name : on_plain_units) all.emplace_back(&kind, name);
-            continue;
-        }
+        for (const char* name : kind.fixtures) all.emplace_back(&kind, name);
+        if (!kind.fixtures.empty()) continue;
         for (const char* name : copied) all.emplace_back(&kind, name);
         for (const char* name : beside) all.emplace_back(&kind, name);
     }
