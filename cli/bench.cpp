@@ -176,8 +176,14 @@ Row Bench::test(const Case& test) {
     Row result = row;
     result.test = test;
     result.time = utc_now();
-    result.nanoseconds =
-        measure(*subject, test, rules, [&](const std::string& what) { status.show(what); });
+    try {
+        measure(
+            *subject, test, rules, [&](const std::string& what) { status.show(what); },
+            result.nanoseconds);
+    } catch (const Error&) {
+        // An interrupt takes the repetition that it ends, not those before.
+        if (!interrupts.pending() || result.nanoseconds.empty()) throw;
+    }
     status.clear();
     result.least = least_seconds(work, limits.of(devices), test);
     if (result.share() > 1) result.least = least_seconds(work, limits.of(devices, true), test);
@@ -230,6 +236,7 @@ void Bench::run(std::span<const Case> tests, Tables& tables) {
             interrupts.sleep(delay);
             rows.push_back(test(tests[i]));
             tables.add(rows.back());
+            interrupts.check();
             if (profiled) profile(tests[i]);
         }
     }

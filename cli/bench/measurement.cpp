@@ -85,8 +85,9 @@ void add(Least& least, double reading, double multiplying) {
 
 }  // namespace
 
-std::vector<int64_t> measure(Subject& subject, const Case& test, const MeasurementRules& rules,
-                             const std::function<void(const std::string&)>& say) {
+void measure(Subject& subject, const Case& test, const MeasurementRules& rules,
+             const std::function<void(const std::string&)>& say,
+             std::vector<int64_t>& nanoseconds) {
     Runner runner(subject, test);
     auto warm_up = [&](const std::string& what, auto step) {
         say(what);
@@ -97,7 +98,6 @@ std::vector<int64_t> measure(Subject& subject, const Case& test, const Measureme
         warm_up("warmup prompt run", [&] { runner.evaluate(0, test.prompt); });
     if (rules.warmup && test.generated > 0)
         warm_up("warmup generation run", [&] { runner.generate(0, 1); });
-    std::vector<int64_t> times;
     for (int64_t i = 1; i <= rules.repetitions; ++i) {
         if (test.depth > 0) {
             const bool cached = subject.cached >= test.depth;
@@ -110,10 +110,9 @@ std::vector<int64_t> measure(Subject& subject, const Case& test, const Measureme
         // Saying so takes no time to speak of.
         if (test.generated > 0) say("generation run " + count_of(i, rules.repetitions));
         runner.generate(test.depth + test.prompt, test.generated);
-        times.push_back(
+        nanoseconds.push_back(
             std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - start).count());
     }
-    return times;
 }
 
 double run_prompt(Subject& subject, const Case& test) {

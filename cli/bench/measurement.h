@@ -26,12 +26,12 @@ struct Subject {
     int64_t cached = 0;
 };
 
-// Nanoseconds of each repetition. Tokens are random. What stands before the test (its depth) is
-// evaluated once, and not at all as far as an earlier test has done so: a cell of the cache belongs
-// to a position, so that evaluating the same positions again takes the place of what was there.
-// `say` hears of every run.
-std::vector<int64_t> measure(Subject& subject, const Case& test, const MeasurementRules& rules,
-                             const std::function<void(const std::string&)>& say);
+// Appends the nanoseconds of each repetition as it ends, so that they are known if a later one
+// throws. Tokens are random. What stands before the test (its depth) is evaluated once, and not at
+// all as far as an earlier test has done so: a cell of the cache belongs to a position, so that
+// evaluating the same positions again takes the place of what was there. `say` hears of every run.
+void measure(Subject& subject, const Case& test, const MeasurementRules& rules,
+             const std::function<void(const std::string&)>& say, std::vector<int64_t>& nanoseconds);
 
 // Parts of a test, run once: seconds. The prompt follows the tokens cached before it, generated
 // tokens follow the prompt.

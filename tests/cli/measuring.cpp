@@ -151,6 +151,19 @@ TEST_F(Measuring, bench_shows_what_it_measured_where_it_ends_early) {
     EXPECT_NE(read_file(picture).find(", pp4</text>"), std::string::npos);
 }
 
+// The repetitions that came to their end make a row.
+TEST_F(Measuring, bench_shows_what_it_measured_where_it_is_interrupted) {
+    bench({"-p", "4", "-n", "0"});  // the machine's limits are known then
+    Process process({"bench", "-m", tiny_model().string(), "-dev", "reference", "-r", "1000000",
+                     "-p", "4", "-n", "0", "-o", "jsonl", "--progress"});
+    ASSERT_TRUE(process.has_written(0, 1000));  // a line for every repetition
+    process.interrupt();
+    const Result result = process.finish();
+    EXPECT_EQ(result.code, 130);
+    EXPECT_TRUE(result.error.ends_with("interrupted\n"));
+    EXPECT_GE(nlohmann::json::parse(result.out).at("samples_ns").size(), 2u) << result.out;
+}
+
 TEST_F(Measuring, bench_runs_every_mode) {
     const Result result = bench({"-dev", "reference,reference", "-sm", "none,layer,tensor,graph",
                                  "-ts", "0", "-p", "4", "-n", "0", "-o", "jsonl"});

@@ -20,8 +20,9 @@ TEST(Measurement, follows_the_rules) {
     std::vector<std::string> said;
     const Case test{.batch = 6, .step = 4, .prompt = 10, .generated = 2, .depth = 12};
     Subject subject{engine.executor(), first_token(file.metadata())};
-    const std::vector<int64_t> times = measure(
-        subject, test, {.repetitions = 2}, [&](const std::string& what) { said.push_back(what); });
+    std::vector<int64_t> times;
+    auto say = [&](const std::string& what) { said.push_back(what); };
+    measure(subject, test, {.repetitions = 2}, say, times);
     EXPECT_EQ(times.size(), 2u);
     for (int64_t time : times) EXPECT_GT(time, 0);
     EXPECT_EQ(said, (std::vector<std::string>{"warmup prompt run", "warmup generation run",
@@ -30,14 +31,13 @@ TEST(Measurement, follows_the_rules) {
                                               "prompt run 2/2", "generation run 2/2"}));
     said.clear();
     EXPECT_EQ(subject.cached, 24);
-    measure(subject, {.prompt = 3, .depth = 24}, {.repetitions = 1, .warmup = false},
-            [&](const std::string& what) { said.push_back(what); });
+    measure(subject, {.prompt = 3, .depth = 24}, {.repetitions = 1, .warmup = false}, say, times);
     EXPECT_EQ(said, (std::vector<std::string>{"depth run 1/1 (cached)", "prompt run 1/1"}));
     said.clear();
     Subject other{engine.executor()};
-    measure(other, {.prompt = 3}, {.repetitions = 1, .warmup = false},
-            [&](const std::string& what) { said.push_back(what); });
+    measure(other, {.prompt = 3}, {.repetitions = 1, .warmup = false}, say, times);
     EXPECT_EQ(said, (std::vector<std::string>{"prompt run 1/1"}));
+    EXPECT_EQ(times.size(), 4u);
 }
 
 TEST(Measurement, limits_are_bytes_or_products) {

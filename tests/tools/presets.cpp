@@ -99,9 +99,10 @@ TEST(Presets, a_small_model_of_each_family_runs) {
             options.plan.bucket = 8;
             Engine engine(file, options);
             Subject subject{engine.executor(), first_token(file.metadata())};
-            const auto times =
-                measure(subject, {.prompt = 8, .generated = 2}, {.repetitions = 1, .warmup = false},
-                        [](const std::string&) {});
+            std::vector<int64_t> times;
+            measure(
+                subject, {.prompt = 8, .generated = 2}, {.repetitions = 1, .warmup = false},
+                [](const std::string&) {}, times);
             EXPECT_EQ(times.size(), 1u);
         }
     }
