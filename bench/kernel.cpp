@@ -56,7 +56,8 @@ void run(benchmark::State& state, const kernels::cpu::Isa& isa, DType dtype, int
         else
             std::copy(values.begin(), values.end(),
                       reinterpret_cast<float*>(bytes(x) + t * stride));
-    std::vector<float> y(size_t(rows * tokens));
+    // Aligned as devices have it: large results go past caches then.
+    kernels::Buffer y(rows * tokens * 4);
     kernels::Buffer scratch(kernels::cpu::product_scratch);
     kernels::cpu::Product product{.matrix = bytes(matrix),
                                   .rows = rows,
@@ -65,7 +66,7 @@ void run(benchmark::State& state, const kernels::cpu::Isa& isa, DType dtype, int
                                   .x = bytes(x),
                                   .x_stride = stride,
                                   .tokens = tokens,
-                                  .y = y.data(),
+                                  .y = reinterpret_cast<float*>(bytes(y)),
                                   .y_stride = rows,
                                   .scratch = bytes(scratch)};
     auto* multiply = tiles ? form.product_of(kernel) : kernel.multiply_rows;
