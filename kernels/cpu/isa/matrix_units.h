@@ -160,8 +160,7 @@ inline void put_sums(const Product& product, int64_t group, int64_t token, float
     const int64_t rest = product.tokens - token;
     const bool whole = rest >= tokens && (group + 1) * lanes <= product.rows && !product.y_rows &&
                        !product.weights;
-    const bool past_caches = whole && product.tokens * product.rows * 4 >= unit_nontemporal_bytes &&
-                             passes_caches(product);
+    const bool past_caches = whole && passes_caches(product, unit_nontemporal_bytes);
     float* const y = product.y + token * product.y_stride + group * lanes;
     float* const to = whole && !past_caches ? y : room;
     const int64_t stride = to == y ? product.y_stride : lanes;

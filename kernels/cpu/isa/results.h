@@ -35,10 +35,10 @@ struct ResultRows {
 // Results that no middle cache holds until they are read go past them: lines that are written whole
 // need not be fetched.
 inline constexpr int64_t nontemporal_bytes = 2 << 20;
-inline bool passes_caches(const Product& product) {
+inline bool passes_caches(const Product& product, int64_t least_bytes = nontemporal_bytes) {
     return lanes * sizeof(float) == 64 && !product.weights &&
-           product.tokens * product.rows * 4 >= nontemporal_bytes &&
-           product.y_stride % lanes == 0 && reinterpret_cast<uintptr_t>(product.y) % 64 == 0;
+           product.tokens * product.rows * 4 >= least_bytes && product.y_stride % lanes == 0 &&
+           reinterpret_cast<uintptr_t>(product.y) % 64 == 0;
 }
 
 // Stores the results of one group for T tokens.
