@@ -4,25 +4,23 @@
 
 #include <cstdint>
 #include <cstring>
-#include <type_traits>
 
 namespace tandem::kernels::cpu {
 
-// From 32 bytes that have those of an element each, from bit `shift` on: as many bytes at a time as
-// a word has.
+// From 32 bytes that have those of an element each, from bit `shift` on: eight bytes at a time.
 template <int bits>
 inline void join_bits(const uint8_t* of_file, int shift, uint8_t* to) {
-    using Word = std::conditional_t<bits == 1, uint32_t, uint64_t>;
-    constexpr int bytes = 4 * bits;
-    constexpr Word in_all_bytes = Word(-1) / 255, mask = in_all_bytes * ((1 << bits) - 1);
-    for (int k = 0; k < bytes; k += int(sizeof(Word))) {
-        Word joined = 0;
-        for (int i = 0; i < 8 / bits; ++i) {
-            Word word;
-            std::memcpy(&word, of_file + k + i * bytes, sizeof word);
-            joined |= (word >> shift & mask) << bits * i;
+    constexpr int bytes = 4 * bits, together = bits == 1 ? 2 : bits;
+    constexpr uint64_t in_all_bytes = uint64_t(-1) / 255, mask = in_all_bytes * ((1 << bits) - 1);
+    for (int k = 0; k < bytes; k += 8) {
+        uint64_t joined = 0;
+        for (int i = 0; i < 8 / together; ++i) {
+            uint64_t word;
+            std::memcpy(&word, of_file + k + i * 4 * together, sizeof word);
+            joined |= (word >> shift & mask) << together * i;
         }
-        std::memcpy(to + k, &joined, sizeof joined);
+        if (bits == 1) joined |= joined >> 31;  // elements 4 to 7 lie in the upper four bytes
+        std::memcpy(to + k, &joined, bits == 1 ? 4 : 8);
     }
 }
 

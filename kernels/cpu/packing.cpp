@@ -163,12 +163,13 @@ template <int lanes>
 void pack_rows(DType dtype, int64_t columns, const std::byte* const* rows, std::byte* group) {
     const std::span<const Field> of_block = fields(dtype);
     const int64_t count = blocks(dtype, columns), bytes = block_bytes(dtype, columns);
+    const Regrouping regrouping(dtype);
     for (int64_t block = 0; block < count; ++block, group += lanes * bytes) {
-        if (is_regrouped(dtype)) {
+        if (regrouping) {
             std::byte regrouped[lanes][most_regrouped];
             const std::byte* all[lanes];
             for (int lane = 0; lane < lanes; ++lane) {
-                regroup(dtype, rows[lane], block, regrouped[lane]);
+                regrouping.regroup(rows[lane], block, regrouped[lane]);
                 all[lane] = regrouped[lane];
             }
             pack_block<lanes>(of_block, dtype, columns, all, 0, group);
@@ -205,18 +206,19 @@ void pack_group(DType dtype, int lanes, int64_t columns, const std::byte* const*
 
 void unpack_row(DType dtype, int lanes, int64_t columns, const std::byte* group, int lane,
                 std::byte* row) {
+    const Regrouping regrouping(dtype);
     std::byte regrouped[most_regrouped];
     std::byte* of_file = row;
     for (int64_t block = 0; block < blocks(dtype, columns); ++block) {
-        std::byte* to = is_regrouped(dtype) ? regrouped : of_file;
+        std::byte* to = regrouping ? regrouped : of_file;
         for (const Field& field : fields(dtype))
             for (int64_t u = 0; u < units(dtype, field, columns); ++u) {
                 std::memcpy(to, group + int64_t(lane) * field.unit, size_t(field.unit));
                 to += field.unit;
                 group += int64_t(lanes) * field.unit;
             }
-        if (is_regrouped(dtype))
-            ungroup(dtype, regrouped, block, row);
+        if (regrouping)
+            regrouping.ungroup(regrouped, block, row);
         else
             of_file = to;
     }

@@ -42,16 +42,26 @@
 #include <cstdint>
 
 #include "gguf/dtype.h"
+#include "kernels/cpu/recode.h"
 
 namespace tandem::kernels::cpu {
 
 inline constexpr int most_regrouped = 256;  // bytes of a block
 
-// Of types in blocks of 256 as above, and of recoded ones.
-bool is_regrouped(gguf::DType dtype);
-// The block-th of a row, which begins with its scale where it has one; going back writes that, too.
-void regroup(gguf::DType dtype, const std::byte* row, int64_t block, std::byte* to);
-// Back to the file's block.
-void ungroup(gguf::DType dtype, const std::byte* regrouped, int64_t block, std::byte* row);
+// What becomes of a type's blocks: of 256 as above, or recoded ones.
+class Regrouping {
+  public:
+    explicit Regrouping(gguf::DType dtype);
+
+    explicit operator bool() const { return blocks_; }  // whether anything does
+    // The block-th of a row, which begins with its scale where it has one.
+    void regroup(const std::byte* row, int64_t block, std::byte* to) const;
+    // Back to the file's block, and to the row's scale.
+    void ungroup(const std::byte* regrouped, int64_t block, std::byte* row) const;
+
+  private:
+    const gguf::DTypeTraits& type_;
+    const Recoding* blocks_;
+};
 
 }  // namespace tandem::kernels::cpu
