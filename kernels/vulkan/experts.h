@@ -55,6 +55,7 @@ bool have_dots(const Operation& operation);
 int64_t few_dots_bytes(const Operation& operation);
 std::vector<Dispatch> few_experts_in_dots(const Launch& launch, const Site& site);
 
+// How experts of many tokens are multiplied; x is in int8 blocks for dots, else in f32.
 enum class ExpertProducts { InFloats, InDots, OnMatrixUnits };
 int64_t many_experts_bytes(const Operation& operation, ExpertProducts how);
 std::vector<Dispatch> many_experts(const Launch& launch, const Site& site, ExpertProducts how);
