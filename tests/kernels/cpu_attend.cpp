@@ -261,8 +261,8 @@ TEST(CpuAttend, WritesRowsAsTheFormatsSay) {
         }
 }
 
-// Likewise of blocks: of any numbers, of whole and half codes, of equal magnitudes, and of what has
-// no finite inverse.
+// Likewise of blocks: of any numbers, of whole and half codes, of equal magnitudes, of zeros, and
+// of what has no finite inverse.
 TEST(CpuAttend, WritesRowsInBlocksAsTheFormatsSay) {
     std::mt19937 random(1);
     std::normal_distribution<float> normal;
@@ -273,11 +273,11 @@ TEST(CpuAttend, WritesRowsInBlocksAsTheFormatsSay) {
         for (int i = 0; i < 32; ++i) {
             const float any = std::bit_cast<float>(uint32_t(random()));
             const float halves = float(int(random() % 509) - 254) / 2;
-            const float equal = random() % 2 ? 0.3f : -0.3f;
+            const float sign = random() % 2 ? 1 : -1;
             const float rare = random() % 32 == 0 ? special[random() % std::size(special)] : 1;
-            const float of_kind[] = {normal(random), any,   halves,
-                                     halves / 8,     equal, rare * normal(random)};
-            values.push_back(of_kind[block % 6]);
+            const float of_kind[] = {normal(random),        any,         halves,  halves / 8,
+                                     rare * normal(random), 0.3f * sign, 0 * sign};
+            values.push_back(of_kind[block % 7]);
         }
     for (DType dtype : {DType::Q8_0, DType::Q4_0})
         for (const test::Machine& machine : test::machines()) {

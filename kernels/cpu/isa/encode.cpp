@@ -86,7 +86,7 @@ float extreme(const float* x) {
     }
     const float most = largest_float(as_int(high)), least = largest_float(as_int(low));
     if (most != least) return most > least ? most : -least;
-    for (int i = 0; i < block; ++i)
+    for (int i = 0; i < block && most > 0; ++i)
         if (x[i] == most || x[i] == -most) return x[i];
     return 0;
 }

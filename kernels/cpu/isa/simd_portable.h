@@ -143,7 +143,10 @@ inline I max_in_halves(I a, I b) {
         return low | high << 16;
     });
 }
-inline I in_register(I a) { return a; }
+inline I in_register(I a) {
+    asm("" : "+m"(a));  // there is none that it fits
+    return a;
+}
 inline I lookup(const Table& table, I index) {
     return each_byte([&](int i, int s) { return table.entry[index.lane[i] >> s & 15]; });
 }
