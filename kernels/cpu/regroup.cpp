@@ -126,20 +126,23 @@ void to_file(const uint8_t* packed, uint8_t* block) {
 }
 
 template <const Layout& of>
-inline constexpr Recoding by{from_file<of>, to_file<of>};
+inline constexpr Recoding recoding_of{from_file<of>, to_file<of>};
 
 struct OfType {
     DType dtype;
     Recoding recoding;
 };
 constexpr OfType regroupings[] = {
-    {DType::Q2_K, by<q2_k>},     {DType::Q3_K, by<q3_k>},       {DType::Q4_K, by<q4_k>},
-    {DType::Q5_K, by<q5_k>},     {DType::Q6_K, by<q6_k>},       {DType::IQ2_XS, by<iq2_xs>},
-    {DType::IQ2_S, by<iq2_s>},   {DType::IQ3_XXS, by<iq3_xxs>}, {DType::IQ3_S, by<iq3_s>},
-    {DType::IQ1_M, by<iq1_m>},   {DType::IQ2_K, by<iq2_k>},     {DType::IQ3_K, by<iq3_k>},
-    {DType::IQ5_K, by<iq5_k>},   {DType::IQ6_K, by<iq6_k>},     {DType::IQ2_KS, by<iq2_ks>},
-    {DType::IQ3_KS, by<iq3_ks>}, {DType::IQ4_KS, by<iq4_ks>},   {DType::IQ5_KS, by<iq5_ks>},
-    {DType::IQ2_KT, by<iq2_kt>}, {DType::IQ3_KT, by<iq3_kt>},
+    {DType::Q2_K, recoding_of<q2_k>},     {DType::Q3_K, recoding_of<q3_k>},
+    {DType::Q4_K, recoding_of<q4_k>},     {DType::Q5_K, recoding_of<q5_k>},
+    {DType::Q6_K, recoding_of<q6_k>},     {DType::IQ2_XS, recoding_of<iq2_xs>},
+    {DType::IQ2_S, recoding_of<iq2_s>},   {DType::IQ3_XXS, recoding_of<iq3_xxs>},
+    {DType::IQ3_S, recoding_of<iq3_s>},   {DType::IQ1_M, recoding_of<iq1_m>},
+    {DType::IQ2_K, recoding_of<iq2_k>},   {DType::IQ3_K, recoding_of<iq3_k>},
+    {DType::IQ5_K, recoding_of<iq5_k>},   {DType::IQ6_K, recoding_of<iq6_k>},
+    {DType::IQ2_KS, recoding_of<iq2_ks>}, {DType::IQ3_KS, recoding_of<iq3_ks>},
+    {DType::IQ4_KS, recoding_of<iq4_ks>}, {DType::IQ5_KS, recoding_of<iq5_ks>},
+    {DType::IQ2_KT, recoding_of<iq2_kt>}, {DType::IQ3_KT, recoding_of<iq3_kt>},
 };
 
 const Recoding* regrouping(DType dtype) {
