@@ -42,7 +42,8 @@ struct ExpertsResult {
 ExpertsResult experts_result(const Launch& launch, const Site& site);
 
 // shaders/expert_units.comp: the scales, biases and units of products that `gates` and `ups` hold.
-// What they become is in f32, perhaps in the place of `gates`, or in int8 blocks.
+// What they become is in f32, perhaps in the place of `gates`, or in int8 blocks
+// (expert_units_blocks.comp).
 Dispatch expert_units(const Operation& operation, const Site& site, Address gates, Address ups,
                       Address hidden, bool in_blocks);
 
@@ -50,8 +51,9 @@ Dispatch expert_units(const Operation& operation, const Site& site, Address gate
 bool are_few(const Operation& operation);
 int64_t few_experts_bytes(const Operation& operation);
 std::vector<Dispatch> few_experts(const Launch& launch, const Site& site);
-// In int8, for types of weights that have integer codes; x is in int8 blocks.
-bool have_dots(const Operation& operation);
+// In int8, for types of weights that have integer codes, the same for gate and up; x is in int8
+// blocks.
+bool experts_have_dots(const Operation& operation);
 int64_t few_dots_bytes(const Operation& operation);
 std::vector<Dispatch> few_experts_in_dots(const Launch& launch, const Site& site);
 

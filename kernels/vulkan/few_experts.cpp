@@ -135,7 +135,7 @@ bool are_few(const Operation& operation) {
     return ExpertSizes(operation).tokens < Tile::least_tokens;
 }
 
-bool have_dots(const Operation& operation) {
+bool experts_have_dots(const Operation& operation) {
     return one_type(operation) && has_dots(operation.inputs[moe_gate].view.dtype) &&
            has_dots(operation.inputs[moe_down].view.dtype);
 }

@@ -7,7 +7,7 @@ namespace tandem::kernels::vulkan::ops {
 namespace {
 
 size_t claim(std::span<const Operation> ahead) {
-    return is(ahead[0], "moe_ffn") && have_dots(ahead[0]) ? experts_chain(ahead).length : 0;
+    return is(ahead[0], "moe_ffn") && experts_have_dots(ahead[0]) ? experts_chain(ahead).length : 0;
 }
 
 const Form* form(const Operation& operation, size_t input) {

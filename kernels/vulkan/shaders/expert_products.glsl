@@ -1,7 +1,8 @@
 // Products of gate and up of every choice, of which hidden rows are made (moe_ffn.cpp).
 layout(push_constant) uniform Parameters {
     uint64_t count, ids, gate_scale, up_scale, gate_bias, up_bias;
-    uint64_t gates, ups, hidden;  // [choices rows]
+    uint64_t gates, ups;  // [choices rows]
+    uint64_t hidden;      // likewise, or in int8 blocks
     uint ids_stride, used, first_expert, experts, rows;
 };
 

@@ -1,4 +1,4 @@
-// What both ways of a product of experts for many tokens have in common (many_experts.cpp).
+// What all ways of a product of experts for many tokens have in common (many_experts.cpp).
 layout(push_constant) uniform Parameters {
     uint64_t sorted, tiles;  // of experts_sort.comp
     uint64_t w, x, codebook;

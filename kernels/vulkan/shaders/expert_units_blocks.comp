@@ -1,4 +1,5 @@
-// The same in int8 blocks, of rows that are multiples of 32; an invocation makes four elements.
+// Hidden rows of experts in int8 blocks, where gate and up were multiplied each by itself. Rows are
+// multiples of 32; an invocation makes four elements.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "step.glsl"

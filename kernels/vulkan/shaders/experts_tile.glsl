@@ -1,5 +1,5 @@
-// Products of experts for many tokens: a workgroup takes a tile of one expert's rows and choices. The
-// shader has the products of a tile.
+// Products of experts for many tokens: a workgroup takes a tile of one expert's rows and choices.
+// The shader has the products of a tile.
 uint first_row;
 uint64_t matrix;
 shared uvec2 token_at[tile_tokens];  // in x and y

@@ -5,4 +5,4 @@
 #include "expert_tiles.glsl"
 #include "type_of_dots.glsl"
 #include "dots_tile.glsl"
-#include "expert_tile.glsl"
+#include "experts_tile.glsl"

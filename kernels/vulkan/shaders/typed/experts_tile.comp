@@ -5,4 +5,4 @@
 #include "expert_tiles.glsl"
 #include "type.glsl"
 #include "tile.glsl"
-#include "expert_tile.glsl"
+#include "experts_tile.glsl"
