@@ -220,11 +220,7 @@ void iq4_kt_to_file(const uint8_t* packed, uint8_t* block) {
     }
 }
 
-struct OfType {
-    DType dtype;
-    Recoding recoding;
-};
-constexpr OfType recodings[] = {
+constexpr RecodingOfType recodings[] = {
     {DType::Q2_0, {q2_0_from_file, q2_0_to_file}},
     {DType::TQ2_0, {tq2_0_from_file, tq2_0_to_file}},
     {DType::TQ1_0, {tq1_0_from_file, tq1_0_to_file}},
@@ -236,10 +232,6 @@ constexpr OfType recodings[] = {
 
 }  // namespace
 
-const Recoding* recoding(DType dtype) {
-    for (const OfType& of : recodings)
-        if (of.dtype == dtype) return &of.recoding;
-    return nullptr;
-}
+const Recoding* recoding(DType dtype) { return find(recodings, dtype); }
 
 }  // namespace tandem::kernels::cpu

@@ -17,6 +17,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 
 #include "gguf/dtype.h"
 
@@ -28,7 +29,17 @@ struct Recoding {
     // The bytes of the block are zeros.
     void (*to_file)(const uint8_t* packed, uint8_t* block) = nullptr;
 };
-// Null for all other types.
+struct RecodingOfType {
+    gguf::DType dtype;
+    Recoding recoding;
+};
+// Null for types that have none there.
+inline const Recoding* find(std::span<const RecodingOfType> types, gguf::DType dtype) {
+    for (const RecodingOfType& type : types)
+        if (type.dtype == dtype) return &type.recoding;
+    return nullptr;
+}
+// Of the types above; null for all others.
 const Recoding* recoding(gguf::DType dtype);
 
 }  // namespace tandem::kernels::cpu

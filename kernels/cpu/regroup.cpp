@@ -128,11 +128,7 @@ void to_file(const uint8_t* packed, uint8_t* block) {
 template <const Layout& of>
 inline constexpr Recoding recoding_of{from_file<of>, to_file<of>};
 
-struct OfType {
-    DType dtype;
-    Recoding recoding;
-};
-constexpr OfType regroupings[] = {
+constexpr RecodingOfType regroupings[] = {
     {DType::Q2_K, recoding_of<q2_k>},     {DType::Q3_K, recoding_of<q3_k>},
     {DType::Q4_K, recoding_of<q4_k>},     {DType::Q5_K, recoding_of<q5_k>},
     {DType::Q6_K, recoding_of<q6_k>},     {DType::IQ2_XS, recoding_of<iq2_xs>},
@@ -146,9 +142,8 @@ constexpr OfType regroupings[] = {
 };
 
 const Recoding* regrouping(DType dtype) {
-    for (const OfType& of : regroupings)
-        if (of.dtype == dtype) return &of.recoding;
-    return recoding(dtype);
+    const Recoding* of = find(regroupings, dtype);
+    return of ? of : recoding(dtype);
 }
 
 // A block of the file behind the scale of its row.
