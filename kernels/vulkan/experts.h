@@ -48,7 +48,7 @@ Dispatch expert_units(const Operation& operation, const Site& site, Address gate
                       Address hidden, bool in_blocks);
 
 // So few tokens that each choice is cheaper by itself.
-bool are_few(const Operation& operation);
+bool has_few_tokens(const Operation& operation);
 int64_t few_experts_bytes(const Operation& operation);
 std::vector<Dispatch> few_experts(const Launch& launch, const Site& site);
 // In int8, for types of weights that have integer codes, the same for gate and up; x is in int8

@@ -131,7 +131,7 @@ std::vector<Dispatch> few_experts(const Launch& launch, const Site& site) {
     return all;
 }
 
-bool are_few(const Operation& operation) {
+bool has_few_tokens(const Operation& operation) {
     return ExpertSizes(operation).tokens < Tile::least_tokens;
 }
 

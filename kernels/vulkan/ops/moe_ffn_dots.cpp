@@ -15,13 +15,14 @@ const Form* form(const Operation& operation, size_t input) {
 }
 
 int64_t scratch_bytes(std::span<const Operation> claimed) {
-    return are_few(claimed[0]) ? few_dots_bytes(claimed[0])
-                               : many_experts_bytes(claimed[0], ExpertProducts::InDots);
+    return has_few_tokens(claimed[0]) ? few_dots_bytes(claimed[0])
+                                      : many_experts_bytes(claimed[0], ExpertProducts::InDots);
 }
 
 std::vector<Dispatch> bind(const Launch& launch, const Site& site) {
-    return are_few(launch.operations[0]) ? few_experts_in_dots(launch, site)
-                                         : many_experts(launch, site, ExpertProducts::InDots);
+    return has_few_tokens(launch.operations[0])
+               ? few_experts_in_dots(launch, site)
+               : many_experts(launch, site, ExpertProducts::InDots);
 }
 
 }  // namespace
