@@ -1,5 +1,6 @@
 #include "gguf/file.h"
 
+#include <limits>
 #include <system_error>
 
 #include "gguf/directory.h"
@@ -44,12 +45,15 @@ std::filesystem::path part_path(const SplitName& name, int part) {
                     " is missing; all parts of a split model belong in one folder");
 }
 
-void check_keys(const std::string& path, const SplitKeys& keys, int part, int count) {
-    if (keys.part == part && keys.count == count) return;
+void check_keys(const std::string& path, const SplitKeys& keys, const SplitName& expected) {
+    if (keys.part == expected.part && keys.count == expected.count) return;
+    const bool same_count = keys.count == expected.count;
     throw fault(path, "E_SPLIT",
                 "this is part " + std::to_string(keys.part + 1) + " of " +
-                    std::to_string(keys.count) + ", expected part " + std::to_string(part + 1) +
-                    " of " + std::to_string(count) + "; the parts are of different models");
+                    std::to_string(keys.count) + ", expected part " +
+                    std::to_string(expected.part + 1) + " of " + std::to_string(expected.count) +
+                    (same_count ? "; the file has another part's name"
+                                : "; the parts are of different models"));
 }
 
 }  // namespace
@@ -88,8 +92,9 @@ File File::parse(std::span<const std::byte> bytes, std::string name, Content con
 void File::add_later_parts(const SplitName& name, const SplitKeys& keys, Content content) {
     for (int part = 1; part < name.count; part++) {
         const std::filesystem::path next = part_path(name, part);
-        const Directory later = add_part(Part(next, next.string()), content);
-        check_keys(next.string(), later.split, part, name.count);
+        SplitName expected = name;
+        expected.part = part;
+        add_part(Part(next, next.string()), content, &expected);
     }
     if (keys.tensors && *keys.tensors != int64_t(tensors_.size())) {
         throw fault(path_, "E_SPLIT",
@@ -99,9 +104,11 @@ void File::add_later_parts(const SplitName& name, const SplitKeys& keys, Content
 }
 
 // Takes the directory's tensors; the rest is the caller's.
-Directory File::add_part(Part part, Content content) {
+Directory File::add_part(Part part, Content content, const SplitName* expected) {
     Directory directory = read_directory(part.bytes, part.path, content);
+    if (expected) check_keys(part.path, directory.split, *expected);
     for (TensorInfo& tensor : directory.tensors) {
+        add_to_totals(tensor, part.path);
         tensor.part = int(parts_.size());
         const auto [entry, fresh] = index_.try_emplace(tensor.name, tensors_.size());
         if (!fresh) {
@@ -119,6 +126,18 @@ Directory File::add_part(Part part, Content content) {
     return directory;
 }
 
+// Sums over tensors need not be checked where they are made.
+void File::add_to_totals(const TensorInfo& tensor, const std::string& path) {
+    constexpr int64_t most = std::numeric_limits<int64_t>::max();
+    if (tensor.elements() > most - elements_ || tensor.bytes() > most - bytes_) {
+        throw fault(path, "E_DIMS",
+                    "the tensors up to " + in_quotes(tensor.name) + " have more than " +
+                        std::to_string(most) + " elements or bytes");
+    }
+    elements_ += tensor.elements();
+    bytes_ += tensor.bytes();
+}
+
 const TensorInfo* File::find(std::string_view name) const {
     const auto entry = index_.find(std::string(name));
     return entry == index_.end() ? nullptr : &tensors_[entry->second];
@@ -130,12 +149,6 @@ std::span<const std::byte> File::data(const TensorInfo& tensor) const {
     check(bytes <= data.size() && tensor.offset <= data.size() - bytes,
           "a tensor's data is asked of the file that holds it, opened with Content::Full");
     return data.subspan(tensor.offset, bytes);
-}
-
-int64_t File::tensor_bytes() const {
-    int64_t bytes = 0;
-    for (const TensorInfo& tensor : tensors_) bytes += tensor.bytes();
-    return bytes;
 }
 
 }  // namespace tandem::gguf

@@ -65,17 +65,19 @@ class File {
     const TensorInfo* find(std::string_view name) const;
     // The tensor's bytes in the mapping, rows one after another. Content::Full only.
     std::span<const std::byte> data(const TensorInfo& tensor) const;
-    int64_t tensor_bytes() const;  // sum over all tensors
+    int64_t tensor_bytes() const { return bytes_; }  // sum over all tensors
 
   private:
     struct Part;
     File();
-    Directory add_part(Part part, Content content);
+    Directory add_part(Part part, Content content, const SplitName* expected = nullptr);
     void add_later_parts(const SplitName& name, const SplitKeys& keys, Content content);
+    void add_to_totals(const TensorInfo& tensor, const std::string& path);
     std::string path_;
     uint32_t version_ = 3;
     Metadata metadata_;
     std::vector<TensorInfo> tensors_;
+    int64_t elements_ = 0, bytes_ = 0;  // of all tensors
     std::unordered_map<std::string, size_t> index_;
     std::vector<Part> parts_;
 };

@@ -156,6 +156,26 @@ TEST(Messages, damage) {
     }
 }
 
+// Each tensor's numbers fit 63 bits, their sums do not.
+TEST(Messages, more_elements_than_can_be_counted) {
+    std::string file = "GGUF";
+    const auto put = [&](auto number) {
+        file.append(reinterpret_cast<const char*>(&number), sizeof number);
+    };
+    put(uint32_t(3)), put(uint64_t(2)), put(uint64_t(0));
+    const uint64_t rows = uint64_t(3) << 30, columns = uint64_t(1) << 31;
+    for (const char name : {'a', 'b'}) {
+        put(uint64_t(1)), put(name);
+        put(uint32_t(2)), put(columns), put(rows), put(uint32_t(DType::IQ1_S));
+        put(name == 'a' ? uint64_t(0) : rows * row_bytes(DType::IQ1_S, int64_t(columns)));
+    }
+    EXPECT_EQ(error_of([&] {
+                  File::parse(std::as_bytes(std::span(file)), "m.gguf", Content::Directory);
+              }),
+              "m.gguf: E_DIMS: the tensors up to \"b\" have more than 9223372036854775807 elements "
+              "or bytes");
+}
+
 TEST(Messages, files_that_cannot_be_opened) {
     const test::Folder folder;
     const std::string absent = folder / "absent.gguf";

@@ -105,6 +105,17 @@ TEST(Split, parts_of_different_models) {
                   "different models");
 }
 
+// The commonest mistake: a copy of the first part in the place of another.
+TEST(Split, the_same_part_twice) {
+    const Folder folder;
+    for (const std::string name : {"m-00001-of-00002.gguf", "m-00002-of-00002.gguf"})
+        write_part(folder / name, 0, 2, "a", 2);
+    EXPECT_EQ(error_of([&] { File::open(folder / "m-00001-of-00002.gguf"); }),
+              (folder / "m-00002-of-00002.gguf").string() +
+                  ": E_SPLIT: this is part 1 of 2, expected part 2 of 2; the file has another "
+                  "part's name");
+}
+
 TEST(Split, tensor_in_two_parts) {
     const Folder folder;
     write_part(folder / "m-00001-of-00002.gguf", 0, 2, "a", 2);
