@@ -1,6 +1,7 @@
 #include "model/sampler/options.h"
 
 #include <cmath>
+#include <cstdio>
 
 #include "gguf/error.h"
 #include "model/sampler/stage.h"
@@ -28,16 +29,17 @@ SamplingOptions recommended_sampling(const gguf::Metadata& metadata,
     if (metadata.integer("general.sampling.mirostat").value_or(0) != 0)
         warnings.emplace_back(
             "the model recommends mirostat, which is not supported; the other samplers stand in");
-    auto sequence = metadata.text("general.sampling.sequence");
-    options.order = sequence ? stages_by_letters(*sequence, warnings) : default_order();
+    const std::string sequence = metadata.text("general.sampling.sequence").value_or("");
+    options.order = sequence.empty() ? default_order() : stages_by_letters(sequence, warnings);
     return options;
 }
 
 void require_sensible(const SamplingOptions& options) {
     auto require = [](bool good, const char* name, double value, const char* range) {
-        if (!good)
-            throw Error("sampling: " + std::string(name) + " is " + std::to_string(value) +
-                        ", expected " + range);
+        if (good) return;
+        char number[32];
+        std::snprintf(number, sizeof number, "%g", value);
+        throw Error("sampling: " + std::string(name) + " is " + number + ", expected " + range);
     };
     const float repeat = options.repeat_penalty;
     require(std::isfinite(repeat) && repeat > 0 && std::isfinite(1 / repeat), "the repeat penalty",

@@ -234,7 +234,7 @@ TEST(errors, sampling) {
     expect_error(run({"--temp", "1e39"}),
                  "--temp takes a number, 3.4028234663852886e+38 or less, not \"1e39\"");
     expect_error(run({"--repeat-penalty", "0"}),
-                 "sampling: the repeat penalty is 0.000000, expected a number above 0");
+                 "sampling: the repeat penalty is 0, expected a number above 0");
     expect_error(run({"-l", "5"}), "-l 5: a bias takes a number, not \"\"");
     expect_error(run({"-l", "999+1"}), "-l 999+1: the model has tokens 0 to 285");
     auto recommending = [](const char* key) {

@@ -202,12 +202,15 @@ TEST(samplers, orders_are_said_by_letters_or_names) {
     EXPECT_TRUE(warnings.empty());
     EXPECT_TRUE(stages_by_names("", warnings).empty());
     EXPECT_EQ(shown(stages_by_names("top_k;mirostat;temp", warnings)), "top_k temperature ");
-    EXPECT_EQ(shown(stages_by_letters("kiz", warnings)), "top_k ");
-    ASSERT_EQ(warnings.size(), 3u);
+    EXPECT_EQ(shown(stages_by_letters("kiz\x1biz", warnings)), "top_k ");
+    ASSERT_EQ(warnings.size(), 2u);
     EXPECT_EQ(warnings[0],
               "there is no sampler \"mirostat\", it is left out; there are penalties (e), "
               "top_n_sigma (s), top_k (k), typ_p (y), top_p (p), min_p (m), xtc (x), "
               "temperature (t)");
+    EXPECT_TRUE(warnings[1].starts_with(
+        "there are no samplers \"i\", \"z\", \"\\x1b\", they are left out; there are penalties"))
+        << warnings[1];
 }
 
 TEST(samplers, a_chain_describes_itself) {
@@ -234,6 +237,8 @@ TEST(samplers, the_file_may_recommend) {
     EXPECT_EQ(options.top_p, 0.95f);
     EXPECT_EQ(options.order.size(), 2u);
     EXPECT_EQ(warnings.size(), 1u);
+    metadata.set_string("general.sampling.sequence", "");
+    EXPECT_EQ(recommended_sampling(metadata, warnings).order, default_order());
 }
 
 TEST(samplers, seeds_repeat_and_random_ones_are_told) {
