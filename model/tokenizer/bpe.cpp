@@ -11,6 +11,10 @@ namespace {
 
 constexpr int32_t no_symbol = -1;
 
+// Bytes of the longest text that is looked for in two parts; words are far shorter. A file with
+// longer ones must not keep its reader busy with all their cuts.
+constexpr size_t longest_joined = 1024;
+
 }  // namespace
 
 Bpe::Bpe(const Vocabulary& vocabulary, std::span<const std::string> merges,
@@ -77,7 +81,7 @@ void Bpe::add_joints_by_id(const Vocabulary& vocabulary) {
     std::vector<Pair> pairs;
     for (int32_t joined = 0; joined < vocabulary.size(); ++joined) {
         const std::string_view text = vocabulary[joined].text;
-        if (vocabulary[joined].type != TokenType::Normal) continue;
+        if (vocabulary[joined].type != TokenType::Normal || text.size() > longest_joined) continue;
         for (size_t cut = 1; cut < text.size(); ++cut) {
             const auto left = vocabulary.find(text.substr(0, cut));
             const auto right = left ? vocabulary.find(text.substr(cut)) : std::nullopt;

@@ -20,8 +20,10 @@ struct Fragment {
 
 // White space that special tokens take with them, as a few families' tokenizers do.
 struct Swallowing {
-    bool right = false;          // behind every special token that is not the end of a text
-    std::string_view left = {};  // before the token with this text
+    // Behind every special token but <unk>, <s> and <|endoftext|>.
+    bool right = false;
+    // Before the token with this text.
+    std::string_view left = {};
 };
 
 class SpecialTokens {

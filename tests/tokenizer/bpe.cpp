@@ -50,6 +50,13 @@ TEST(Bpe, without_merges_the_ids_are_the_ranks) {
     EXPECT_EQ(tokenizer.encode("aabc", plain), (Ids{0, 5}));
 }
 
+// All cuts of this token would take hours.
+TEST(Bpe, a_huge_token_without_merges_is_joined_from_nothing) {
+    const auto metadata = small_vocabulary("gpt2", {{"a"}, {"b"}, {std::string(8 << 20, 'a')}});
+    const Tokenizer tokenizer(with_pre(metadata, "kimi-k2"), "small");
+    EXPECT_EQ(tokenizer.encode("ab", plain), (Ids{0, 1}));
+}
+
 TEST(Bpe, whole_pieces_are_looked_up_where_the_family_does_so) {
     const auto metadata =
         small_vocabulary("gpt2", {{"a"}, {"b"}, {"\u0120"}, {"\u0120ab"}}, {"a b"});
