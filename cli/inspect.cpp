@@ -22,6 +22,15 @@ constexpr Option list[] = {
 constexpr OptionGroup inspect_options{"output", list};
 constexpr const OptionGroup* groups[] = {&file_options, &inspect_options};
 
+// Columns are no wider: one long name must not widen every line.
+constexpr size_t widest = 64;
+
+// A name that a file holds; what a terminal would take for a command is escaped.
+std::string shown(const std::string& name) {
+    const bool plain = std::ranges::all_of(name, [](char c) { return c >= ' ' && c <= '~'; });
+    return plain ? name : gguf::in_quotes(name, name.size());
+}
+
 std::string padded(std::string text, size_t width) {
     text.resize(std::max(width, text.size()), ' ');
     return text;
@@ -77,20 +86,22 @@ std::string as_table(const gguf::File& file) {
                       std::to_string(file.metadata().entries().size()) + " keys, " +
                       std::to_string(file.tensors().size()) + " tensors\n";
     size_t width = 0;
-    for (const auto& [key, value] : file.metadata().entries()) width = std::max(width, key.size());
+    for (const auto& [key, value] : file.metadata().entries())
+        width = std::max(width, shown(key).size());
+    width = std::min(width, widest);
     if (width > 0) out += "\n";
     for (const auto& [key, value] : file.metadata().entries())
-        out += padded(key, width) + "  " + gguf::describe(value, 6) + "\n";
+        out += padded(shown(key), width) + "  " + gguf::describe(value, 6) + "\n";
     if (file.tensors().empty()) return out;
 
     size_t names = 0, shapes = 0;
     for (const gguf::TensorInfo& tensor : file.tensors()) {
-        names = std::max(names, tensor.name.size());
+        names = std::max(names, shown(tensor.name).size());
         shapes = std::max(shapes, shape_text(tensor).size());
     }
     out += "\n";
     for (const gguf::TensorInfo& tensor : file.tensors())
-        out += padded(tensor.name, names) + "  " +
+        out += padded(shown(tensor.name), names) + "  " +
                padded(std::string(gguf::name(tensor.dtype)), 7) + "  " +
                padded(shape_text(tensor), shapes) + "  " +
                right(parallel::in_bytes(double(tensor.bytes())), 10) + "\n";

@@ -5,6 +5,7 @@
 
 #include "cli/process.h"
 #include "cli/tiny_model.h"
+#include "gguf/writer.h"
 
 namespace tandem::test {
 
@@ -49,6 +50,19 @@ TEST(inspect, a_cut_file_is_shown_as_far_as_it_goes) {
     EXPECT_NE(result.out.find("total   21 tensors"), std::string::npos);
     EXPECT_NE(result.error.find("if it is a download, it is incomplete"), std::string::npos)
         << result.error;
+}
+
+TEST(inspect, a_hostile_name_neither_commands_the_terminal_nor_widens_all_lines) {
+    gguf::Metadata metadata;
+    metadata.set_string("general.architecture", "t");
+    metadata.set_u32("\xc2\x9b" + std::string(5000, 'k'), 1);
+    const auto path = tiny_model().parent_path() / "names.gguf";
+    gguf::Writer(path, metadata, {}).finish();
+    Result result = tandem({"inspect", path.string()});
+    EXPECT_EQ(result.code, 0) << result.error;
+    EXPECT_NE(result.out.find("\"\\xc2\\x9bkkk"), std::string::npos) << result.out;
+    EXPECT_EQ(result.out.find('\x9b'), std::string::npos);
+    EXPECT_LT(result.out.size(), 6000u);
 }
 
 }  // namespace tandem::test
