@@ -226,6 +226,71 @@ TEST(CpuAttend, KeepsNaN) {
     }
 }
 
+// A value that is not finite, such as one that F16 has no room for, spoils that element, or its
+// block, of the tokens that see it, and nothing else: in prompts, in a few tokens and in one.
+TEST(CpuAttend, KeepsWhatIsNotFiniteToThoseWhoSeeIt) {
+    constexpr int32_t spoiled = 60;
+    const float infinity = std::numeric_limits<float>::infinity();
+    struct Spoiled {
+        int64_t d, q_per_kv;
+        DType dtype;
+        float value;
+    };
+    for (auto [d, queries, dtype, value] : {Spoiled{32, 2, DType::F16, std::nanf("")},
+                                            {33, 2, DType::F16, -infinity},
+                                            {64, 4, DType::F16, 1e6},
+                                            {64, 1, DType::BF16, infinity},
+                                            {64, 4, DType::F32, -std::nanf("")},
+                                            {64, 4, DType::Q8_0, infinity},
+                                            {64, 4, DType::Q4_0, -infinity}}) {
+        SmallModel model;
+        Axis kv = model.axis("kv_heads", 1), q_per_kv = model.axis("q_per_kv", queries);
+        Axis axis = model.axis("d", d), slots = model.axis("slots", 1);
+        Axis cells = model.axis("cells", 200);
+        int32_t id = 0;
+        Tensor values = model.weight("values", DType::F32, {model.axis("ids", SmallModel::ids)},
+                                     {kv, axis}, [&](std::span<std::byte> row) {
+                                         std::vector<float> numbers(size_t(d), 0.5f);
+                                         if (id++ == spoiled) numbers[3] = value;
+                                         std::memcpy(row.data(), numbers.data(), row.size());
+                                     });
+        graph::Cache cache{model.graph.state("k_cache", dtype, {slots, kv, cells}, {axis}),
+                           model.graph.state("v_cache", dtype, {slots, kv, cells}, {axis})};
+        model.finish(attend(model.activation("q", {kv, q_per_kv, axis}),
+                            model.activation("k", {kv, axis}),
+                            embed(values, model.graph.input("ids")), cache, 0.1));
+        std::vector<int32_t> sound(80, 1), ids = sound, few{1, 1, spoiled, 1}, one{2};
+        ids[9] = spoiled;
+        // Two runs: what each token says, and whether it sees a spoiled one.
+        graph::StepInputs prompt, next, clean, some;
+        prompt.append(0, 0, ids);
+        prompt.rows = {0, 8, 9, 79};
+        next.append(0, 80, one);
+        next.rows = {0};
+        clean.append(0, 0, sound);
+        clean.rows = {79};
+        some.append(0, 80, few);
+        some.rows = {0, 1, 2, 3};
+        const bool sees[] = {false, false, true, true, true, false, false, false, true, true};
+        for (const test::Machine& machine : test::machines()) {
+            std::vector<float> found = model.run(test::make_cpu(machine), {prompt, next});
+            const std::vector<float> more = model.run(test::make_cpu(machine), {clean, some});
+            found.insert(found.end(), more.begin(), more.end());
+            const int64_t row = queries * d;
+            ASSERT_EQ(int64_t(found.size()), 10 * row);
+            for (int64_t i = 0; i < int64_t(found.size()); ++i) {
+                const int64_t element = i % d, block = gguf::traits(dtype).block;
+                const bool spoils = sees[i / row] && element / block == 3 / block;
+                const float result = found[size_t(i)];
+                const bool right =
+                    spoils ? !std::isfinite(result) : std::abs(result - 0.5f) < 0.02f;
+                ASSERT_TRUE(right) << machine.variant << ", cache " << gguf::name(dtype) << ", row "
+                                   << i / row << ", element " << element << ": " << result;
+            }
+        }
+    }
+}
+
 // Every variant writes the bits that gguf::encode_row() does; of what is no number, any of its
 // bits.
 TEST(CpuAttend, WritesRowsAsTheFormatsSay) {

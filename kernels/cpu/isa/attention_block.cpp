@@ -113,7 +113,8 @@ void transpose_rows(const float* rows, int64_t elements, float* keys) {
 }
 
 // A block of `count` positions. Columns of keys are made in pairs of vectors, as tiles read them.
-void load_block(const Attention& a, const Scratch& s, int64_t position, int64_t count) {
+// False if a value is not finite: all of them are floats then.
+bool load_block(const Attention& a, const Scratch& s, int64_t position, int64_t count) {
     const int64_t padded = (count + 2 * lanes - 1) / (2 * lanes) * (2 * lanes);
     widen_rows(a.v, position, count, padded, s.values, s.dv);
     const bool same = a.k.rows == a.v.rows && a.k.length == a.v.length;
@@ -127,7 +128,11 @@ void load_block(const Attention& a, const Scratch& s, int64_t position, int64_t 
         widen_rows(a.k2, position + c, count - c < lanes ? count - c : lanes, lanes, s.rows, s.d2);
         transpose_rows(s.rows, s.d2, s.keys + s.d * cells + c);
     }
-    if (s.value_codes) encode_values(padded, s.dv, s.values, s.value_scales);
+    if (!s.value_codes) return is_finite(largest_magnitude(s.values, padded * s.dv));
+    encode_values(padded, s.dv, s.values, s.value_scales);
+    if (is_finite(largest_magnitude(s.value_scales, padded))) return true;
+    widen_rows(a.v, position, count, padded, s.values, s.dv);
+    return false;
 }
 
 // sum += a [tile][inner] b [inner][Vectors * lanes]
@@ -200,6 +205,21 @@ inline void add_values(const Scratch& s, int64_t e, const float* factor, int64_t
     if constexpr (Vectors > 1) add_values<Vectors / 2>(s, e, factor, from, to, out);
 }
 
+// The same where a value is not finite: even no weight would spoil what does not see it.
+void add_seen_values(const Attention& a, const Scratch& s, int64_t at, int64_t position,
+                     int64_t count, const float* factor, float* out) {
+    for (int64_t i = 0; i < tile && at + i < a.queries; ++i, out += s.dv) {
+        const Seen seen = seen_by(a, at + i, position, count);
+        const float* weights = s.weights + i * cells;
+        for (int64_t e = 0; e < s.dv; e += lanes) {
+            F sum = mul(load_f32(out + e), splat(factor[i]));
+            for (int64_t c = seen.from; c < seen.to; ++c)
+                sum = fma(splat(weights[c]), load_f32(s.values + c * s.dv + e), sum);
+            store(out + e, sum);
+        }
+    }
+}
+
 // What `join` makes of the lanes of each query's vector, in lanes of their order.
 template <typename Join>
 inline F join_queries(const F (&of_query)[tile], Join join) {
@@ -246,8 +266,8 @@ void weigh(const Attention& a, const Scratch& s, int64_t at, int64_t position, i
 }
 
 // Queries [at, at + tile) with the block of `count` positions; the last ones may not exist.
-void attend_tile(const Attention& a, const Scratch& s, int64_t at, int64_t position,
-                 int64_t count) {
+void attend_tile(const Attention& a, const Scratch& s, int64_t at, int64_t position, int64_t count,
+                 bool finite) {
     const int64_t exist = a.queries - at < tile ? a.queries - at : tile;
     const int64_t from = seen_by(a, at, position, count).from / (2 * lanes) * (2 * lanes);
     const int64_t end = seen_by(a, at + exist - 1, position, count).to;
@@ -258,7 +278,9 @@ void attend_tile(const Attention& a, const Scratch& s, int64_t at, int64_t posit
     float factor[lanes];
     weigh(a, s, at, position, count, from, to, factor);
     float* out = s.out + at * s.dv;
-    if (s.value_codes)
+    if (!finite)
+        add_seen_values(a, s, at, position, count, factor, out);
+    else if (s.value_codes)
         add_value_codes(s, factor, from, to, out);
     else
         add_values<2>(s, 0, factor, from, end, out);
@@ -288,8 +310,9 @@ void attend_block(const Attention& a) {
     for (int64_t e = 0; e < padded * s.dv; e += lanes) store(s.out + e, zero());
     for (int64_t position = a.begin; position < a.end; position += cells) {
         const int64_t count = a.end - position < cells ? a.end - position : cells;
-        load_block(a, s, position, count);
-        for (int64_t at = 0; at < a.queries; at += tile) attend_tile(a, s, at, position, count);
+        const bool finite = load_block(a, s, position, count);
+        for (int64_t at = 0; at < a.queries; at += tile)
+            attend_tile(a, s, at, position, count, finite);
     }
     std::memcpy(a.most, s.most, size_t(a.queries) * sizeof(float));
     std::memcpy(a.total, s.total, size_t(a.queries) * sizeof(float));

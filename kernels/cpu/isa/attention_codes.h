@@ -139,7 +139,7 @@ inline F encode_weights(float* weights, const float* value_scales, int64_t from,
                 most_of[i] = max(most_of[i], w);
                 sum = add(sum, w);
             }
-            sum_of[i] = larger(sum_of[i], sum);
+            sum_of[i] = larger(sum_of[i], abs(sum));
         });
     }
     const F most = join_rows<queries>(most_of, [](F a, F b) { return max(a, b); });

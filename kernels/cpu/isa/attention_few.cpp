@@ -101,6 +101,39 @@ inline void add_values(const CacheHead& values, const CacheRun& run, int64_t cou
         add_values<Queries, Rows, Vectors / 2>(values, run, count, weights, e, out);
 }
 
+// The same of the cells that query i of a tile sees, where a value is not finite: even no weight
+// would spoil what does not see it.
+template <int Queries, typename Rows>
+void add_seen_values(const CacheHead& values, const CacheRun& run, Seen seen, const float* weights,
+                     int i, float* out) {
+    for (int64_t e = 0; e < values.length; e += lanes) {
+        F sum = zero(), value[1];
+        for (int64_t c = seen.from; c < seen.to; ++c) {
+            Rows::load(run.row(c), e, value);
+            sum = fma(splat(weights[place<Queries>(i, c)]), value[0], sum);
+        }
+        store(out + e, sum);
+    }
+}
+
+// out = weights v of all queries.
+template <int Queries>
+void add_all_values(const Attention& a, const CacheRun& run, int64_t count, int64_t padded,
+                    BlockScratch& blocks, const float* weights, float* const* out) {
+    if constexpr (by_codes<Queries>)
+        if (in_blocks(a.v, count)) {
+            rows_of_tiles<Queries>(weights, padded, blocks);
+            for (int i = 0; i < Queries; ++i) store(blocks.rows[i] + padded, zero());
+            return with_codes(a.v.type, [&](auto codes) {
+                add_value_codes<Queries, decltype(codes)>(a.v, run, count, blocks, out);
+            });
+        }
+    constexpr int width = lanes / Queries, vectors = width < 8 ? width : 8;
+    with_rows(a.v.type, [&](auto rows) {
+        add_values<Queries, decltype(rows), vectors>(a.v, run, count, weights, 0, out);
+    });
+}
+
 // Queries [at, at + Queries) of those asked for, of which the last ones may not exist.
 template <int Queries>
 void attend_tile(const Attention& a, int64_t at) {
@@ -155,18 +188,13 @@ void attend_tile(const Attention& a, int64_t at) {
         a.most[at + i] = most[i * width];
         a.total[at + i] = total[i * width];
     }
-    if constexpr (by_codes<Queries>)
-        if (in_blocks(a.v, count)) {
-            rows_of_tiles<Queries>(scores, padded, blocks);
-            for (int i = 0; i < Queries; ++i) store(blocks.rows[i] + padded, zero());
-            return with_codes(a.v.type, [&](auto codes) {
-                add_value_codes<Queries, decltype(codes)>(a.v, values, count, blocks, out);
+    add_all_values<Queries>(a, values, count, padded, blocks, scores, out);
+    for (int i = 0; i < Queries; ++i)
+        if (out[i] && !is_finite(largest_magnitude(out[i], a.v.length)))
+            with_rows(a.v.type, [&](auto rows) {
+                add_seen_values<Queries, decltype(rows)>(
+                    a.v, values, seen_by(a, at + i, a.begin, count), scores, i, out[i]);
             });
-        }
-    constexpr int vectors = width < 8 ? width : 8;
-    with_rows(a.v.type, [&](auto rows) {
-        add_values<Queries, decltype(rows), vectors>(a.v, values, count, scores, 0, out);
-    });
 }
 
 }  // namespace

@@ -95,6 +95,9 @@ struct BlockScale {
     }
 };
 
+// Whether all numbers are finite, of whose magnitudes this is the largest.
+inline bool is_finite(float largest) { return largest - largest == 0; }
+
 inline void round_codes(const float* x, int64_t count, float inverse, int8_t* codes) {
     for (int64_t i = 0; i < count; i += lanes)
         store_bytes(codes + i, round_to_int(mul(load_f32(x + i), splat(inverse))));
