@@ -7,7 +7,8 @@
 //     out_i   =         S (e^c_i q_i) + sum over j <= i of <q_i, k_j>_ij delta_j
 //     S      <- S e^c_last + sum over j of delta_j (e^(c_last - c_j) k_j)^T
 //
-// where <a, b>_ij weighs every channel by e^(c_i - c_j). Exponents are differences, never above 0.
+// where <a, b>_ij weighs every channel by e^(c_i - c_j). Exponents are differences, never above 0;
+// what one large decay would take from the bits of those after it, it is cut off.
 //
 // Products go in tiles, which stay in registers: rows whose elements are spread over a vector, by
 // two vectors of columns.
@@ -84,10 +85,16 @@ void scale_row(const float* x, float factor, float* y, int64_t count, int64_t wh
     for (; i < whole; ++i) y[i] = 0;
 }
 
+// A logarithm that is added up: e to the least is 0, as to anything below.
+inline float added(float decay) {
+    constexpr float least = -104;
+    return decay < least ? least : decay;
+}
+
 // One decay per token: keys and queries are placed as they are, products with them weighed later.
 void add_up_decays(const DeltaChunk& c, const Room& room) {
     float sum = 0;
-    for (int64_t t = 0; t < c.tokens; ++t) room.sums[t] = sum += *c.decay[t];
+    for (int64_t t = 0; t < c.tokens; ++t) room.sums[t] = sum += added(*c.decay[t]);
     for (int64_t t = c.tokens; t < n; ++t) room.sums[t] = sum;
     for (int64_t t = 0; t < n; t += lanes) store(room.since + t, exp(load_f32(room.sums + t)));
     for (int64_t i = 0; i < room.d; ++i) room.all[i] = room.since[c.tokens - 1];
@@ -102,7 +109,7 @@ void add_up_channels(const DeltaChunk& c, const Room& room) {
     for (int64_t t = 0; t < c.tokens; ++t)
         for (int64_t i = 0; i < c.length; ++i) {
             float before = t > 0 ? room.sums[(t - 1) * room.d + i] : 0;
-            room.sums[t * room.d + i] = before + c.decay[t][i];
+            room.sums[t * room.d + i] = before + added(c.decay[t][i]);
         }
     for (int64_t t = 0; t < n; ++t) room.since[t] = 1;
     for (int64_t i = 0; i < room.d; ++i) room.all[i] = 1;

@@ -67,11 +67,24 @@ struct DeltaNet {
 
     void run_tokens(const graph::Sequence& sequence, int64_t head, int64_t row, int64_t count,
                     const Worker& worker) const {
-        DeltaStep step{.count = count, .length = q.length};
-        step.state = state + ((sequence.slot * heads.count + head) * v.length + row) * step.length;
-        if (sequence.cached == 0) std::fill_n(step.state, step.count * step.length, 0.0f);
-        float* decays = worker.scratch(step.length);
-        for (int64_t t = sequence.first; t < sequence.first + sequence.count; ++t) {
+        run_some(
+            sequence.first, sequence.first + sequence.count, head, row,
+            {.state = state_of(sequence, head, row, count), .count = count, .length = q.length},
+            worker.scratch(q.length));
+    }
+
+    // Rows of a head's state, zeros where a sequence begins.
+    float* state_of(const graph::Sequence& sequence, int64_t head, int64_t row,
+                    int64_t count) const {
+        float* rows = state + ((sequence.slot * heads.count + head) * v.length + row) * q.length;
+        if (sequence.cached == 0) std::fill_n(rows, count * q.length, 0.0f);
+        return rows;
+    }
+
+    // Tokens [first, last), one by one. `decays`: room for those of all columns.
+    void run_some(int64_t first, int64_t last, int64_t head, int64_t row, DeltaStep step,
+                  float* decays) const {
+        for (int64_t t = first; t < last; ++t) {
             const int64_t at = t * heads.count + head, key = t * heads.keys + heads.key_of(head);
             step.q = q.row(key);
             step.k = k.row(key);
@@ -93,19 +106,17 @@ struct DeltaNet {
         const float *queries[delta_tokens], *keys[delta_tokens], *values[delta_tokens];
         const float *decays[delta_tokens], *betas[delta_tokens];
         float* results[delta_tokens];
-        DeltaChunk chunk{
-            .state = state + ((sequence.slot * heads.count + head) * v.length + row) * q.length,
-            .rows = count,
-            .length = q.length,
-            .q = queries,
-            .k = keys,
-            .v = values,
-            .decay = decays,
-            .beta = betas,
-            .per_channel = per_channel,
-            .out = results,
-            .scratch = worker.scratch(delta_scratch(count, q.length))};
-        if (sequence.cached == 0) std::fill_n(chunk.state, chunk.rows * chunk.length, 0.0f);
+        DeltaChunk chunk{.state = state_of(sequence, head, row, count),
+                         .rows = count,
+                         .length = q.length,
+                         .q = queries,
+                         .k = keys,
+                         .v = values,
+                         .decay = decays,
+                         .beta = betas,
+                         .per_channel = per_channel,
+                         .out = results,
+                         .scratch = worker.scratch(delta_scratch(count, q.length))};
         for (int64_t first = 0; first < sequence.count; first += delta_tokens) {
             chunk.tokens = std::min<int64_t>(delta_tokens, sequence.count - first);
             for (int64_t i = 0; i < chunk.tokens; ++i) {
@@ -118,8 +129,23 @@ struct DeltaNet {
                 betas[i] = beta.row(at);
                 results[i] = out.row(at) + row;
             }
-            site.isa.delta_chunk(chunk);
+            if (has_numbers(chunk)) {
+                site.isa.delta_chunk(chunk);
+                continue;
+            }
+            const int64_t t = sequence.first + first;
+            run_some(t, t + chunk.tokens, head, row,
+                     {.state = chunk.state, .count = count, .length = q.length}, chunk.scratch);
         }
+    }
+
+    // Whether all decays are numbers: others would get lost where chunks compare them.
+    static bool has_numbers(const DeltaChunk& chunk) {
+        const int64_t count = chunk.per_channel ? chunk.length : 1;
+        int others = 0;
+        for (int64_t i = 0; i < chunk.tokens; ++i)
+            for (int64_t c = 0; c < count; ++c) others += chunk.decay[i][c] != chunk.decay[i][c];
+        return others == 0;
     }
 };
 
