@@ -74,5 +74,26 @@ TEST(CpuMaps, GiveTheSameBitsWhereverAnArrayIsCut) {
         }
 }
 
+// Wherever one stands in an array, in a vector or behind them.
+TEST(CpuMaps, UnitsAndSoftMaximaKeepNaN) {
+    constexpr size_t count = 37;
+    for (const test::Machine& machine : test::machines()) {
+        const Isa& isa = kernels::cpu::find_variant(machine.variant)->isa();
+        for (size_t spoiled : {size_t(0), size_t(3), count - 1}) {
+            std::vector<float> sound(count, 0.5f), bad = sound, y(count);
+            bad[spoiled] = std::nanf("");
+            for (auto unit : {isa.silu_mul, isa.gelu_mul, isa.clamped_swiglu})
+                for (bool gate : {false, true}) {
+                    unit(gate ? bad.data() : sound.data(), gate ? sound.data() : bad.data(),
+                         y.data(), count);
+                    for (size_t i = 0; i < count; ++i)
+                        EXPECT_EQ(std::isnan(y[i]), i == spoiled) << machine.variant << " " << i;
+                }
+            isa.softmax(bad.data(), y.data(), count);
+            for (size_t i = 0; i < count; ++i) EXPECT_TRUE(std::isnan(y[i])) << machine.variant;
+        }
+    }
+}
+
 }  // namespace
 }  // namespace tandem

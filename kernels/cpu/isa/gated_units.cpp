@@ -33,19 +33,19 @@ void gelu_mul(const float* gate, const float* up, float* y, int64_t count) {
         });
 }
 
-// g sigmoid(1.702 g) (u + 1), g at most 7 and u within 7 of 0
+// g sigmoid(1.702 g) (u + 1), g at most 7 and u within 7 of 0. What is no number stays none.
 void clamped_swiglu(const float* gate, const float* up, float* y, int64_t count) {
     constexpr float limit = 7, slope = 1.702f;
     each(
         count,
         [&](int64_t i) {
-            F g = min(load_f32(gate + i), splat(limit));
-            F u = max(min(load_f32(up + i), splat(limit)), splat(-limit));
+            F g = min(splat(limit), load_f32(gate + i));
+            F u = max(splat(-limit), min(splat(limit), load_f32(up + i)));
             store(y + i, mul(gated(g, mul(splat(slope), g)), add(u, splat(1.0f))));
         },
         [&](int64_t i) {
-            float g = gate[i] < limit ? gate[i] : limit, u = up[i] < limit ? up[i] : limit;
-            u = u > -limit ? u : -limit;
+            float g = gate[i] > limit ? limit : gate[i], u = up[i] > limit ? limit : up[i];
+            u = u < -limit ? -limit : u;
             y[i] = gated(g, slope * g) * (u + 1);
         });
 }

@@ -3,6 +3,8 @@
 //     float most = max of x[i], total = 0;
 //     for (i) total += y[i] = exp(x[i] - most);        // a sum in each lane, then those
 //     for (i) y[i] *= 1 / total;
+//
+// One that is no number spoils all.
 #include "kernels/cpu/isa/arrays.h"
 #include "kernels/cpu/isa/kernels.h"
 #include "kernels/cpu/isa/vector_math.h"
@@ -17,7 +19,7 @@ void softmax(const float* x, float* y, int64_t count) {
     each(
         count,
         [&](int64_t i) {
-            F e = exp(sub(load_f32(x + i), splat(most)));
+            F e = add(exp(sub(load_f32(x + i), splat(most))), zero_if_number(load_f32(x + i)));
             store(y + i, e);
             sums = add(sums, e);
         },
