@@ -92,7 +92,9 @@ Task bind_any_pair(const Launch& launch, const Site& site) {
 }
 
 size_t claim_glu(std::span<const Operation> ahead) {
-    return is(ahead[0], "glu") && rows_agree(ahead[0]) &&
+    if (!is(ahead[0], "glu")) return 0;
+    const std::string_view activation = ahead[0].node->attributes.word("activation");
+    return (activation == "silu" || activation == "gelu") && rows_agree(ahead[0]) &&
                    as_rows(ahead[0].inputs[1].view, ahead[0].inputs[1].view.axes.size() - 1)
                ? 1
                : 0;

@@ -5,6 +5,7 @@
 // choices read them in tiles, of which none belongs to two experts; the others read rows.
 #include "graph/ops/moe_ffn.h"
 
+#include "gguf/error.h"
 #include "kernels/cpu/forms.h"
 #include "kernels/cpu/matrix.h"
 #include "kernels/cpu/rows.h"
@@ -352,7 +353,9 @@ struct MoeFfn {
 
 auto gated_unit(const Isa& isa, std::string_view name) {
     if (name == "clamped_swiglu") return isa.clamped_swiglu;
-    return name == "silu" ? isa.silu_mul : isa.gelu_mul;
+    if (name == "silu") return isa.silu_mul;
+    check(name == "gelu", "a gated unit is silu, gelu or clamped_swiglu");
+    return isa.gelu_mul;
 }
 
 Task bind(const Launch& launch, const Site& site) {
