@@ -71,6 +71,14 @@ void Executor::stop() {
     communicator_->poison();
     for (Seat& seat : seats_)
         if (seat.thread.joinable()) seat.thread.join();
+    // A thread that was stopped leaves behind what it played, in recordings that go with the seats.
+    for (Seat& seat : seats_) {
+        try {
+            seat.device->wait(seat.timeline);
+        } catch (...) {
+            // A device that was lost runs nothing any more.
+        }
+    }
 }
 
 Executor::Recorded Executor::record(Seat& seat, int number, const Program& program, Stage stage) {

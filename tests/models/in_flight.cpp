@@ -1,0 +1,124 @@
+// An executor that goes while a device still runs what it was given.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <deque>
+#include <thread>
+
+#include "cli/engine.h"
+#include "data.h"
+#include "gguf/error.h"
+#include "kernels/reference/device.h"
+#include "models/golden.h"
+#include "parallel/communicator/host.h"
+#include "parallel/load.h"
+
+namespace tandem::test {
+namespace {
+
+using namespace parallel;
+using kernels::Recording;
+
+struct Flight {  // between a play and the wait for it
+    Recording* recording;
+    uint64_t signal;
+};
+
+struct LateRecording final : Recording {
+    std::unique_ptr<Recording> plain;
+    const std::deque<Flight>* flights = nullptr;
+    ~LateRecording() override {
+        for (const Flight& flight : *flights) EXPECT_NE(flight.recording, this) << flight.signal;
+    }
+};
+
+// Works like a GPU: play returns at once, and what was played runs until it is waited for.
+class LateDevice final : public kernels::ReferenceDevice {
+  public:
+    LateDevice() : ReferenceDevice("late", int64_t(1) << 40) {}
+
+    std::unique_ptr<Recording> record(std::span<const kernels::Launch> launches,
+                                      const kernels::Bindings& bindings) override {
+        auto recording = std::make_unique<LateRecording>();
+        recording->plain = ReferenceDevice::record(launches, bindings);
+        recording->flights = &flights_;
+        return recording;
+    }
+    void play(Recording& recording, uint64_t, uint64_t signal) override {
+        flights_.push_back({&recording, signal});
+        ++played;
+    }
+    void wait(uint64_t value) override {
+        for (; !flights_.empty() && flights_.front().signal <= value; flights_.pop_front())
+            if (!lost)
+                ReferenceDevice::play(
+                    *static_cast<LateRecording&>(*flights_.front().recording).plain, 0, 0);
+        if (lost) throw Error("late: the device was lost");
+    }
+
+    std::atomic<int> played = 0;
+    std::atomic<bool> lost = false;
+
+  private:
+    std::deque<Flight> flights_;
+};
+
+class InFlight : public ::testing::Test {
+  protected:
+    InFlight() {
+        options_.plan.mode = "none";
+        options_.model.context = options_.plan.bucket = int64_t(golden_.tokens.size());
+        blueprint_ = cli::make_blueprint(file_, options_);
+        auto device = std::make_unique<LateDevice>();
+        device_ = device.get();
+        blueprint_->devices[0] = std::move(device);
+        std::atomic<int64_t> progress = 0;
+        const std::atomic<bool> cancelled = false;
+        load(file_, *blueprint_->graph, blueprint_->plan, blueprint_->devices, progress, cancelled);
+        executor_ = std::make_unique<Executor>(
+            blueprint_->placed, blueprint_->devices, blueprint_->programs,
+            std::make_unique<HostCommunicator>(blueprint_->placed, 1, Wire::F32, false),
+            options_.plan.bucket);
+    }
+
+    // Nobody takes logits, so that the head of the third step waits for room, its body played.
+    void play_a_body() {
+        for (int step = 0; step < 3; ++step) {
+            graph::StepInputs inputs;
+            inputs.append(0, 0, golden_.tokens);
+            inputs.rows = {0};
+            executor_->submit(std::move(inputs));
+        }
+        constexpr int bodies_and_heads = 5;
+        while (device_->played < bodies_and_heads)
+            std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+
+    const Golden golden_ = read_golden(data("fixtures"), "llama-rope-factors");
+    const gguf::File file_ = gguf::File::open(golden_.model);
+    cli::EngineOptions options_;
+    std::unique_ptr<cli::Blueprint> blueprint_;
+    LateDevice* device_ = nullptr;
+    std::unique_ptr<Executor> executor_;
+};
+
+TEST_F(InFlight, recordings_outlive_what_runs) {
+    play_a_body();
+    executor_.reset();
+}
+
+TEST_F(InFlight, recordings_outlive_what_was_interrupted) {
+    play_a_body();
+    executor_->cancel();
+    executor_.reset();
+}
+
+TEST_F(InFlight, a_lost_device_is_not_waited_for) {
+    play_a_body();
+    device_->lost = true;
+    executor_.reset();
+}
+
+}  // namespace
+}  // namespace tandem::test
