@@ -11,8 +11,9 @@ namespace {
 // Drivers map memory by pages, so that offsets decide how addresses of either side are aligned.
 int64_t alignment_of(Reach reach) { return reach == Reach::Shared ? 4096 : 256; }
 
-// Large enough that a model takes few allocations, small enough that little of the last is wasted.
-constexpr int64_t chunk_bytes = int64_t(64) << 20;
+// What small blocks share: large enough that a model takes few allocations, small enough that
+// little of the last is wasted.
+int64_t chunk_bytes(Reach reach) { return int64_t(reach == Reach::Device ? 64 : 1) << 20; }
 
 using Flags = vk::MemoryPropertyFlags;
 using Flag = vk::MemoryPropertyFlagBits;
@@ -47,6 +48,7 @@ Memory::Memory(const vk::raii::PhysicalDevice& adapter, const vk::raii::Device& 
     largest_ = int64_t(std::min<uint64_t>(
         chain.get<vk::PhysicalDeviceMaintenance3Properties>().maxMemoryAllocationSize,
         0xfffffff0u));
+    most_allocations_ = adapter.getProperties().limits.maxMemoryAllocationCount;
 }
 
 uint32_t Memory::type_for(Reach reach, uint32_t allowed) const {
@@ -58,7 +60,14 @@ uint32_t Memory::type_for(Reach reach, uint32_t allowed) const {
     throw Error("device " + name_ + ": the driver offers no memory of the kind that is needed");
 }
 
-Memory::Chunk Memory::make_chunk(int64_t bytes, Reach reach) const {
+// Blocks that are not much smaller than a chunk leave holes in it that no other fits. Small ones
+// would waste more alone, because drivers round allocations up, say to 2 MiB. The number of
+// allocations has a limit, often 4096: half of them are for chunks.
+bool Memory::stands_alone(int64_t bytes, Reach reach) const {
+    return bytes > chunk_bytes(reach) / 8 && allocations_ < most_allocations_ / 2;
+}
+
+Memory::Chunk Memory::make_chunk(int64_t bytes, Reach reach) {
     using Usage = vk::BufferUsageFlagBits;
     vk::raii::Buffer buffer(
         device_, {.size = vk::DeviceSize(bytes),
@@ -69,6 +78,8 @@ Memory::Chunk Memory::make_chunk(int64_t bytes, Reach reach) const {
     const vk::MemoryAllocateFlagsInfo flags{.flags = vk::MemoryAllocateFlagBits::eDeviceAddress};
     vk::raii::DeviceMemory memory(
         device_, {.pNext = &flags, .allocationSize = needs.size, .memoryTypeIndex = type});
+    allocated_ += int64_t(needs.size);
+    ++allocations_;
     buffer.bindMemory(*memory, 0);
     std::byte* mapped = nullptr;
     if (reach != Reach::Device)
@@ -90,8 +101,9 @@ Block Memory::take(int64_t bytes, Reach reach) {
         return candidate.bytes - candidate.used >= size;
     });
     if (chunk == chunks.end()) {
-        const int64_t usual = reach == Reach::Device ? chunk_bytes : chunk_bytes / 64;
-        chunks.push_back(make_chunk(std::max(size, std::min(usual, largest_)), reach));
+        const int64_t shared = std::min(chunk_bytes(reach), largest_);
+        chunks.push_back(
+            make_chunk(stands_alone(size, reach) ? size : std::max(size, shared), reach));
         chunk = chunks.end() - 1;
     }
     Block block{.address = chunk->address + vk::DeviceSize(chunk->used),

@@ -1,4 +1,5 @@
-// Device memory in blocks that are cut from larger allocations, and kept until the device goes.
+// Device memory in blocks, which are kept until the device goes: small ones are cut from larger
+// allocations, others have their own.
 #pragma once
 
 #include <deque>
@@ -31,7 +32,8 @@ class Memory {
     // At a multiple of 256 bytes, Shared of 4096, not cleared. Throws vk::OutOfDeviceMemoryError,
     // and Error where no block can be so large.
     Block take(int64_t bytes, Reach reach);
-    int64_t largest() const { return largest_; }  // that one block can be
+    int64_t largest() const { return largest_; }      // that one block can be
+    int64_t allocated() const { return allocated_; }  // bytes, with those that no block uses
 
   private:
     struct Chunk {  // in the order of creation
@@ -44,12 +46,14 @@ class Memory {
     };
 
     uint32_t type_for(Reach reach, uint32_t allowed) const;
-    Chunk make_chunk(int64_t bytes, Reach reach) const;
+    bool stands_alone(int64_t bytes, Reach reach) const;
+    Chunk make_chunk(int64_t bytes, Reach reach);
 
     const vk::raii::Device& device_;
     std::string name_;
     vk::PhysicalDeviceMemoryProperties properties_;
-    int64_t largest_ = 0;
+    int64_t largest_ = 0, allocated_ = 0;
+    uint32_t allocations_ = 0, most_allocations_ = 0;
     std::deque<Chunk> chunks_[3];  // by reach
 };
 
