@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <iterator>
 
 #include "gguf/dtype.h"
 #include "gguf/error.h"
@@ -10,10 +11,10 @@ namespace tandem::kernels::vulkan {
 
 inline uint32_t cache_number(gguf::DType dtype) {
     constexpr gguf::DType types[] = {gguf::DType::F32, gguf::DType::F16, gguf::DType::BF16,
-                                     gguf::DType::Q8_0};
-    for (uint32_t i = 0; i < 4; ++i)
+                                     gguf::DType::Q8_0, gguf::DType::Q4_0};
+    for (uint32_t i = 0; i < std::size(types); ++i)
         if (types[i] == dtype) return i;
-    throw Error("Vulkan devices hold caches as f32, f16, bf16 or q8_0, not as " +
+    throw Error("Vulkan devices hold caches as f32, f16, bf16, q8_0 or q4_0, not as " +
                 std::string(gguf::name(dtype)));
 }
 

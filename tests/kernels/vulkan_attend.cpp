@@ -65,7 +65,10 @@ TEST_F(VulkanAttend, CachesOfEveryType) {
                                 {DType::F16, DType::Q8_0},
                                 {DType::BF16, DType::F32},
                                 {DType::Q8_0, DType::BF16},
-                                {DType::Q8_0, DType::Q8_0}})
+                                {DType::Q8_0, DType::Q8_0},
+                                {DType::F16, DType::Q4_0},
+                                {DType::Q4_0, DType::Q8_0},
+                                {DType::Q4_0, DType::Q4_0}})
         expect_close({.d = 64, .dv = 96, .keys = keys, .values = values}, several);
 }
 
@@ -114,6 +117,7 @@ TEST_F(VulkanAttend, LongCaches) {
     for (const Case& how : {Case{.d = 16, .kv_heads = 1, .keys = DType::F16},
                             {.d = 36, .dv = 21, .kv_heads = 2, .q_per_kv = 2, .soft_cap = 3},
                             {.d = 32, .kv_heads = 1, .keys = DType::Q8_0, .sinks = true},
+                            {.d = 64, .kv_heads = 1, .keys = DType::Q4_0},
                             {.d = 16, .kv_heads = 1, .window = 300, .sinks = true},
                             // Several queries at once, the last of them not all there.
                             {.d = 16, .kv_heads = 4, .q_per_kv = 7, .cells = 2304, .sinks = true},
@@ -141,6 +145,7 @@ struct Latent {
 // second layer reads the same rows.
 TEST_F(VulkanAttend, LatentRows) {
     for (const Latent& how : {Latent{96, 32, DType::Q8_0},
+                              {96, 32, DType::Q4_0},
                               {44, 12, DType::F16, true},
                               {512, 64, DType::F16},
                               {576, 64, DType::BF16}}) {
@@ -180,9 +185,10 @@ TEST_F(VulkanAttend, OperandsThatLieApart) {
     test::expect_close_on_two(model, several, bound);
 }
 
-// What lies half-way between a number of the type and the next; of q8_0 if its scale is 8.
+// What lies half-way between a number of the type and the next; of blocks if their scale is 8.
 float between(DType dtype, unsigned number) {
     if (dtype == DType::Q8_0) return (float(number % 254) - 126.5f) * 8;
+    if (dtype == DType::Q4_0) return (float(number % 15) - 7.5f) * 8;
     const auto code = uint16_t(number % 0x7c00);
     return dtype == DType::F16
                ? (gguf::f16_to_f32(code) + gguf::f16_to_f32(uint16_t(code + 1))) / 2
@@ -191,18 +197,24 @@ float between(DType dtype, unsigned number) {
 
 // With a window of one token the result is the value as its cache holds it.
 TEST_F(VulkanAttend, CachesRoundAsTheFormatsSay) {
-    for (DType dtype : {DType::F16, DType::BF16, DType::Q8_0}) {
+    for (DType dtype : {DType::F16, DType::BF16, DType::Q8_0, DType::Q4_0}) {
         SmallModel model;
         Axis kv = model.axis("kv_heads", 3), d = model.axis("d", 64);
         Axis slots = model.axis("slots", 1), cells = model.axis("cells", 4);
         std::mt19937 random(1);
         auto fill = [&](std::span<std::byte> row) {
+            bool zeros = false;
             for (size_t at = 0; at < row.size(); at += 4) {
+                if (at % 128 == 0) zeros = random() % 8 == 0;  // a block of them
                 float value = between(dtype, unsigned(random()));
                 if (random() % 3 == 0) value = std::nextafter(value, -1e9f);
                 if (random() % 3 == 0) value = std::nextafter(value, 1e9f);
                 if (random() % 2 == 0) value = -value;
-                if (dtype == DType::Q8_0 && at % 128 == 20) value = 127 * 8;  // one of a block
+                if (at % 128 == 20) {  // one of a block
+                    if (dtype == DType::Q8_0) value = 127 * 8;
+                    if (dtype == DType::Q4_0) value = value < 0 ? -64 : 64;
+                }
+                if (zeros) value = 0;
                 std::memcpy(&row[at], &value, 4);
             }
         };

@@ -55,7 +55,9 @@ TEST_F(VulkanAttendMatrices, CachesOfEveryType) {
                                 {DType::F16, DType::Q8_0},
                                 {DType::BF16, DType::F16},
                                 {DType::Q8_0, DType::BF16},
-                                {DType::Q8_0, DType::Q8_0}})
+                                {DType::Q8_0, DType::Q8_0},
+                                {DType::F16, DType::Q4_0},
+                                {DType::Q4_0, DType::Q4_0}})
         expect_rounded({.d = 32, .dv = 64, .keys = keys, .values = values}, several);
 }
 

@@ -78,6 +78,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Case{.d = 80, .dims = 24, .weighted = false, .cache = DType::F32},
                     Case{.d = 18, .dims = 10, .halves = false, .cache = DType::F16},
                     Case{.d = 256, .normed = false, .cache = DType::Q8_0},
+                    Case{.d = 64, .dims = 32, .cache = DType::Q4_0},
                     Case{.d = 33, .dims = 4, .normed = false}, Case{.d = 64, .turned = false}),
     [](const auto& test) { return "n" + std::to_string(test.index); });
 

@@ -38,8 +38,8 @@ TEST(VulkanErrors, say_what_an_adapter_lacks) {
 }
 
 TEST(VulkanErrors, say_which_types_caches_have) {
-    EXPECT_EQ(error_of([] { cache_number(gguf::DType::Q4_0); }),
-              "Vulkan devices hold caches as f32, f16, bf16 or q8_0, not as Q4_0");
+    EXPECT_EQ(error_of([] { cache_number(gguf::DType::Q4_1); }),
+              "Vulkan devices hold caches as f32, f16, bf16, q8_0 or q4_0, not as Q4_1");
 }
 
 TEST(VulkanErrors, say_what_is_too_large_for_one_piece) {

@@ -32,7 +32,8 @@ layout(buffer_reference, std430, buffer_reference_align = 16) coherent buffer Pa
 
 // Rows have zeros up to whole blocks of every type, results up to those of theirs.
 const uint q_vectors = (d + 31) / 32 * 8;
-const uint result_vectors = value_type == cache_q8_0 ? (dv + 31) / 32 * 8 : (dv + 7) / 8 * 2;
+const bool in_32 = value_type == cache_q8_0 || value_type == cache_q4_0;
+const uint result_vectors = in_32 ? (dv + 31) / 32 * 8 : (dv + 7) / 8 * 2;
 const uint subgroups = gl_WorkGroupSize.x / subgroup, copies = subgroup / lanes;
 // Loads of an invocation: not more than it has registers for.
 const uint loads_at_once = queries > 2 ? 8 : 16;

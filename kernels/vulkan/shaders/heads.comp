@@ -83,6 +83,26 @@ void turn_row(uint position, vec2 turns[2]) {
     }
 }
 
+// Two blocks share a word of scales.
+void put_scale(uint64_t to, uint block, float d) {
+    uint shift = (block & 1u) * 16;
+    atomicAnd(Words(to).at[block >> 1], ~(0xffffu << shift));
+    atomicOr(Words(to).at[block >> 1], half_bits(d) << shift);
+}
+
+float inverse_of(float d) {
+    float inverse = 1 / d;
+    return isinf(inverse) || isnan(inverse) ? 0 : inverse;
+}
+
+// A product that is rounded before anything is added to it. What is no number, or infinite, gets
+// the least code.
+uint nibble_of(float value, float inverse) {
+    precise float product = value * inverse;
+    if (isinf(value) || isnan(product)) return 0;
+    return uint(clamp(floor(product + 8.5), 0, 15));
+}
+
 // Elements [first, last) of the row, a block of the cache's type.
 void put_block(uint64_t to, uint first, uint last) {
     if (type == cache_f32) {
@@ -92,16 +112,32 @@ void put_block(uint64_t to, uint first, uint last) {
         for (uint i = first; i < last; ++i) most = max(most, abs(all_rows[element(i)]));
         float d = most / 127, inverse = d > 0 ? 1 / d : 0;
         uint at = first / block_q8_0, blocks = (length + block_q8_0 - 1) / block_q8_0;
-        // Two blocks share a word of scales.
-        uint shift = (at & 1u) * 16;
-        atomicAnd(Words(to).at[at >> 1], ~(0xffffu << shift));
-        atomicOr(Words(to).at[at >> 1], half_bits(d) << shift);
+        put_scale(to, at, d);
         Words codes = Words(to + plane_bytes(blocks, 2));
         for (uint i = first; i < last; i += 4) {
             uint word = 0;
             for (uint j = 0; j < 4; ++j)
                 word |= (uint(code_of(all_rows[element(i + j)] * inverse, 127)) & 255u) << (8 * j);
             codes.at[i / 4] = word;
+        }
+    } else if (type == cache_q4_0) {
+        float most = 0;  // of the largest magnitude, the first
+        for (uint i = first; i < last; ++i) {
+            float value = all_rows[element(i)];
+            if (abs(value) > abs(most)) most = value;
+        }
+        float d = most / -8, inverse = inverse_of(d);
+        uint at = first / block_q4_0, blocks = (length + block_q4_0 - 1) / block_q4_0;
+        put_scale(to, at, d);
+        Words codes = Words(to + plane_bytes(blocks, 2));
+        for (uint i = 0; i < 4; ++i) {
+            uint word = 0;
+            for (uint j = 0; j < 4; ++j) {
+                uint low = element(first + 4 * i + j), high = low + 16;
+                word |= (nibble_of(all_rows[low], inverse) |
+                         nibble_of(all_rows[high], inverse) << 4) << (8 * j);
+            }
+            codes.at[at * 4 + i] = word;
         }
     } else {
         for (uint i = first; i < last; i += 2) {
