@@ -47,8 +47,11 @@ AttendBlocks::AttendBlocks(const Operation& operation) {
     tokens_at_once = std::clamp<int64_t>(room / q_at_once, 1, tokens);
     stride = longest + 1;
     cells_at_once = std::clamp<int64_t>(vectors / 2 / stride, 1, 32);
-    check((stride + q_vectors) * 16 <= shared_bytes * 3 / 4,
-          "a key and a query fit into shared memory");
+    // A row of the tile and a query, at least.
+    if (const int64_t most = vectors * 3 / 4; stride + q_vectors > most)
+        throw Error("Vulkan devices have room for a query and a key or value of " +
+                    std::to_string((most - 2) * 4) + " elements together, not of " +
+                    std::to_string((stride + q_vectors - 2) * 4) + "; use the CPU (-dev cpu)");
     // A cache that few workgroups would read is read in parts.
     const int64_t groups = (tokens + tokens_at_once - 1) / tokens_at_once * q_blocks() * kv_heads;
     parts = parts_of(operation.inputs[keys_cache].view, groups, 4 * cells_at_once);

@@ -125,6 +125,11 @@ void VulkanDevice::load_weight(int value, const WeightSource& source,
         const int64_t rows = source.matrices * source.rows, columns = source.columns;
         const int64_t stored = gguf::row_bytes(source.dtype, columns);
         const int64_t held = packed_bytes(source.dtype, source.use, 1, 1, columns);
+        if (held > Upload::longest_unit)
+            throw Error("device " + description_.name + ": a weight has rows of " +
+                        std::to_string(columns) + " elements, of which Vulkan devices load " +
+                        std::to_string(Upload::longest_unit >> 20) +
+                        " MiB in one piece; use the CPU (-dev cpu)");
         std::vector<float>* copy = is_vector(source.use) ? &vectors_[value] : nullptr;
         if (copy) copy->resize(size_t(rows * columns));
         const Block block = memory_.take(rows * held, Reach::Device);

@@ -9,6 +9,8 @@
 
 namespace tandem::kernels::vulkan {
 
+inline constexpr uint32_t most_groups = 65535;  // of one dimension, on every driver
+
 // A live count that an extent is multiplied by.
 enum class Live { No, Tokens, Rows };
 
@@ -45,8 +47,8 @@ struct Dispatch {
     std::string shader;               // "norm", "linear_vector.q4_k"
     std::vector<uint32_t> constants;  // specialization constants; the first is the workgroup's size
     Parameters parameters;
-    // Groups in x are numbered through x and z, since a driver need not allow more than 65535 of
-    // one dimension: group_number() in step.glsl.
+    // Groups in x, which may be more than most_groups, are numbered through x and z:
+    // group_number() in step.glsl.
     Extent x, y;
     // False where it may run beside the dispatch before it in the same launch.
     bool after_previous = true;

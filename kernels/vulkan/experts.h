@@ -47,8 +47,12 @@ ExpertsResult experts_result(const Launch& launch, const Site& site);
 Dispatch expert_units(const Operation& operation, const Site& site, Address gates, Address ups,
                       Address hidden, bool in_blocks);
 
-// So few tokens that each choice is cheaper by itself.
-bool has_few_tokens(const Operation& operation);
+// As many as shared memory has room for: a count, a place and the bits of invocations for each.
+inline constexpr int64_t most_sorted_experts = shared_bytes / 12;
+// Each choice by itself: where tokens are so few that this is cheaper, or experts so many that
+// choices cannot be ordered by them.
+bool takes_choices_alone(const Operation& operation);
+// Throws Error where there are too many choices.
 int64_t few_experts_bytes(const Operation& operation);
 std::vector<Dispatch> few_experts(const Launch& launch, const Site& site);
 // In int8, for types of weights that have integer codes, the same for gate and up; x is in int8

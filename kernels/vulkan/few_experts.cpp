@@ -1,5 +1,6 @@
 // moe_ffn for a few tokens: hidden rows of every choice by itself, then a token's sum over its
 // choices, both in f32 or in int8.
+#include "gguf/error.h"
 #include "kernels/vulkan/experts.h"
 #include "kernels/vulkan/forms.h"
 #include "kernels/vulkan/planes.h"
@@ -109,9 +110,19 @@ int64_t hidden_bytes(const Operation& operation) {
     return (sizes.choices * sizes.ffn * 4 + 15) / 16 * 16;
 }
 
+// Of workgroups in the second dimension.
+void refuse_too_many_choices(const Operation& operation) {
+    const ExpertSizes sizes(operation);
+    if (sizes.choices > most_groups)
+        throw Error("Vulkan devices take " + std::to_string(most_groups / sizes.used) +
+                    " tokens of " + std::to_string(sizes.experts) + " experts at once, not " +
+                    std::to_string(sizes.tokens) + "; use smaller steps (-ub)");
+}
+
 }  // namespace
 
 int64_t few_experts_bytes(const Operation& operation) {
+    refuse_too_many_choices(operation);
     return hidden_bytes(operation) * (one_type(operation) ? 1 : 2);
 }
 
@@ -131,8 +142,9 @@ std::vector<Dispatch> few_experts(const Launch& launch, const Site& site) {
     return all;
 }
 
-bool has_few_tokens(const Operation& operation) {
-    return ExpertSizes(operation).tokens < Tile::least_tokens;
+bool takes_choices_alone(const Operation& operation) {
+    const ExpertSizes sizes(operation);
+    return sizes.tokens < Tile::least_tokens || sizes.experts > most_sorted_experts;
 }
 
 bool experts_have_dots(const Operation& operation) {
@@ -141,6 +153,7 @@ bool experts_have_dots(const Operation& operation) {
 }
 
 int64_t few_dots_bytes(const Operation& operation) {
+    refuse_too_many_choices(operation);
     const ExpertSizes sizes(operation);
     return int8_bytes(sizes.choices * sizes.ffn);
 }

@@ -108,7 +108,7 @@ struct ManyExperts {
         const Features& features = site.features;
         int64_t words = std::min(features.most_invocations, 1024) / 32;
         while (words > 1 && sizes.experts * (2 + words) * 4 > shared_bytes) words /= 2;
-        check(sizes.experts * (2 + words) * 4 <= shared_bytes,
+        check(sizes.experts <= most_sorted_experts,
               "the counts of a layer's experts fit into shared memory");
         return {.shader = "experts_sort",
                 .constants = {uint32_t(32 * words), uint32_t(words), uint32_t(sizes.experts),

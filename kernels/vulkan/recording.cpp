@@ -7,8 +7,6 @@ namespace tandem::kernels::vulkan {
 
 namespace {
 
-constexpr uint32_t most_groups = 65535;  // of one dimension, on every driver
-
 void fold(int64_t x, int64_t y, uint32_t* groups) {
     const auto folds = uint32_t((x + most_groups - 1) / most_groups);
     groups[0] = folds > 1 ? most_groups : uint32_t(x);

@@ -10,7 +10,7 @@ namespace tandem::kernels::vulkan {
 
 namespace {
 
-constexpr int64_t staging_bytes = int64_t(16) << 20;
+constexpr int64_t staging_bytes = Upload::longest_unit;
 // What is worth a thread of its own.
 constexpr int64_t share_bytes = int64_t(1) << 20;
 

@@ -15,6 +15,7 @@ class Upload {
     Upload(const vk::raii::Device& device, const vk::raii::Queue& queue, uint32_t queue_family,
            Memory& memory);
 
+    static constexpr int64_t longest_unit = int64_t(16) << 20;
     // Calls `fill(bytes to write, first)` for all runs of the block, each a multiple of `unit`
     // bytes and several at a time, and copies what it wrote. Returns when all of it is on its way.
     void write(const Block& to, int64_t bytes, int64_t unit,

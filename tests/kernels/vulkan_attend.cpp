@@ -5,6 +5,7 @@
 #include <random>
 
 #include "gguf/half.h"
+#include "gguf/vectors.h"
 #include "kernels/attend_case.h"
 #include "kernels/vulkan_case.h"
 
@@ -75,6 +76,19 @@ TEST_F(VulkanAttend, CachesOfEveryType) {
 TEST_F(VulkanAttend, HeadsOfEverySize) {
     for (auto [d, dv] : {std::pair{20, 20}, {17, 3}, {80, 80}, {128, 128}, {192, 128}, {256, 256}})
         expect_close({.d = d, .dv = dv, .keys = DType::F16}, several);
+}
+
+// As the longest rows have it, a tile of one key. What is longer is refused before a device has to
+// do anything.
+TEST_F(VulkanAttend, HeadsThatAreTooLong) {
+    expect_close({.d = 3068, .kv_heads = 1, .q_per_kv = 1, .cells = 32, .keys = DType::F16},
+                 {random_step(0, 9), random_step(9, 1)});
+    SmallModel model;
+    test::build_attend(model, Case{.d = 3069, .kv_heads = 1, .q_per_kv = 1, .cells = 32});
+    const auto device = kernels::make_vulkan_device(test::in_floats);
+    EXPECT_EQ(test::error_of([&] { model.programs(*device, 8); }),
+              "Vulkan devices have room for a query and a key or value of 6136 elements together, "
+              "not of 6144; use the CPU (-dev cpu)");
 }
 
 TEST_F(VulkanAttend, QueriesThatShareHeads) {

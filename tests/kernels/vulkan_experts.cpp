@@ -2,6 +2,7 @@
 // experts, some, or a range of each. vulkan_types.cpp has every type of weights.
 #include <cmath>
 
+#include "gguf/vectors.h"
 #include "kernels/vulkan_case.h"
 
 namespace tandem {
@@ -69,6 +70,31 @@ TEST_F(Vulkan, ExpertsOfOddSizes) {
     expect_close_everywhere({.experts = 1, .used = 1});
     expect_close_everywhere({.experts = 70, .used = 16});
     expect_close_everywhere({.experts = 512, .used = 3});
+}
+
+// More than can be ordered in shared memory.
+TEST_F(Vulkan, ExpertsInThousands) {
+    for (DType dtype : {DType::F32, DType::Q8_0}) {
+        const Shape shape{.embd = 32, .ffn = 32, .experts = 2731, .used = 3, .gate = dtype};
+        expect_close_everywhere(shape);
+        for (kernels::Products products :
+             {kernels::Products::InDots, kernels::Products::OnPlainUnits}) {
+            SmallModel model;
+            build(model, shape);
+            expect_close(model, {test::random_step(0, 1), test::random_step(0, 77)}, 1e-3,
+                         {.name = "vulkan0", .products = products});
+        }
+    }
+}
+
+TEST_F(Vulkan, ChoicesOfTooManyTokens) {
+    SmallModel model;
+    build(model, {.embd = 1, .ffn = 1, .experts = 2731, .used = 64});
+    const auto device = kernels::make_vulkan_device(test::in_floats);
+    model.programs(*device, 1023);
+    EXPECT_EQ(test::error_of([&] { model.programs(*device, 1024); }),
+              "Vulkan devices take 1023 tokens of 2731 experts at once, not 1024; use smaller "
+              "steps (-ub)");
 }
 
 TEST_F(Vulkan, ExpertsOfMixedTypes) {

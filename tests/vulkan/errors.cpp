@@ -54,5 +54,16 @@ TEST(VulkanErrors, say_what_is_too_large_for_one_piece) {
         << text;
 }
 
+TEST(VulkanErrors, say_which_rows_are_too_long) {
+    if (vulkan_adapters().list.empty()) GTEST_SKIP() << vulkan_adapters().absence;
+    const auto device = make_vulkan_device({.name = "vulkan0"});
+    const WeightSource source{
+        .dtype = gguf::DType::F32, .use = graph::Use::Matrix, .rows = 1, .columns = (4 << 20) + 1};
+    std::atomic<int64_t> progress = 0;
+    EXPECT_EQ(error_of([&] { device->load_weight(0, source, progress); }),
+              "device vulkan0: a weight has rows of 4194305 elements, of which Vulkan devices load "
+              "16 MiB in one piece; use the CPU (-dev cpu)");
+}
+
 }  // namespace
 }  // namespace tandem::kernels::vulkan

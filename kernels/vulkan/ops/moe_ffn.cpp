@@ -52,12 +52,13 @@ size_t claim(std::span<const Operation> ahead) {
 }
 
 int64_t scratch_bytes(std::span<const Operation> claimed) {
-    return has_few_tokens(claimed[0]) ? few_experts_bytes(claimed[0])
-                                      : many_experts_bytes(claimed[0], ExpertProducts::InFloats);
+    return takes_choices_alone(claimed[0])
+               ? few_experts_bytes(claimed[0])
+               : many_experts_bytes(claimed[0], ExpertProducts::InFloats);
 }
 
 std::vector<Dispatch> bind(const Launch& launch, const Site& site) {
-    return has_few_tokens(launch.operations[0])
+    return takes_choices_alone(launch.operations[0])
                ? few_experts(launch, site)
                : many_experts(launch, site, ExpertProducts::InFloats);
 }

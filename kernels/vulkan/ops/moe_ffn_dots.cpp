@@ -15,12 +15,12 @@ const Form* form(const Operation& operation, size_t input) {
 }
 
 int64_t scratch_bytes(std::span<const Operation> claimed) {
-    return has_few_tokens(claimed[0]) ? few_dots_bytes(claimed[0])
-                                      : many_experts_bytes(claimed[0], ExpertProducts::InDots);
+    return takes_choices_alone(claimed[0]) ? few_dots_bytes(claimed[0])
+                                           : many_experts_bytes(claimed[0], ExpertProducts::InDots);
 }
 
 std::vector<Dispatch> bind(const Launch& launch, const Site& site) {
-    return has_few_tokens(launch.operations[0])
+    return takes_choices_alone(launch.operations[0])
                ? few_experts_in_dots(launch, site)
                : many_experts(launch, site, ExpertProducts::InDots);
 }

@@ -7,9 +7,10 @@ namespace tandem::kernels::vulkan::ops {
 namespace {
 
 size_t claim(std::span<const Operation> ahead) {
-    return is(ahead[0], "moe_ffn") && ExpertSizes(ahead[0]).tokens >= MatrixTile::least_tokens
-               ? experts_chain(ahead).length
-               : 0;
+    const bool many = is(ahead[0], "moe_ffn") &&
+                      ExpertSizes(ahead[0]).tokens >= MatrixTile::least_tokens &&
+                      !takes_choices_alone(ahead[0]);
+    return many ? experts_chain(ahead).length : 0;
 }
 
 int64_t scratch_bytes(std::span<const Operation> claimed) {
