@@ -11,6 +11,7 @@
 #include "kernels/cpu/stopwatch.h"
 #include "kernels/cpu/variants.h"
 #include "kernels/host_memory.h"
+#include "kernels/measured_memory.h"
 #include "kernels/nodes.h"
 
 namespace tandem::kernels {
@@ -217,8 +218,9 @@ void CpuDevice::help(Device& other, const std::function<bool()>& done) {
 }
 
 Limits CpuDevice::measure_limits() {
-    constexpr int64_t bytes = int64_t(1) << 29, rounds = 1'000'000;
-    Buffer memory(bytes);
+    constexpr int64_t rounds = 1'000'000;
+    const int64_t bytes = measured_bytes(int64_t(1) << 29, description_.free_bytes);
+    Buffer memory(bytes, "end other programs before you measure");
     clear(team_, memory);
     std::atomic<uint64_t> sink = 0;  // keeps the work from being left out
     Limits best;

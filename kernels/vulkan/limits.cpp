@@ -2,6 +2,7 @@
 // units.
 #include <chrono>
 
+#include "kernels/measured_memory.h"
 #include "kernels/vulkan/device.h"
 #include "kernels/vulkan/matrix_units.h"
 
@@ -27,9 +28,10 @@ constexpr int passes = 8;
 
 Limits VulkanDevice::measure_limits() {
     return guarded(description_.name, "measuring", [&] {
-        // More than caches hold on a GPU; what one chunk of memory holds on the CPU.
-        const int64_t bytes = std::min(
-            facts_.adapter.software ? int64_t(64) << 20 : int64_t(1) << 30, memory_.largest());
+        // More than caches hold on a GPU; enough for what lavapipe reaches on the CPU.
+        const int64_t wanted = int64_t(facts_.adapter.software ? 64 : 1024) << 20;
+        const int64_t bytes =
+            measured_bytes(std::min(wanted, memory_.largest()), description_.free_bytes);
         const uint32_t group = 128, groups = facts_.adapter.software ? 64 : 4096;
         const uint32_t rounds = facts_.adapter.software ? 200 : 4096;
         const Block block = memory_.take(bytes, Reach::Device);
