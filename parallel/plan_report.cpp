@@ -58,6 +58,7 @@ std::vector<WholeReport> report_whole(const Graph& graph, const Plan& plan,
         const Value& value = graph.value(int(i));
         const Placement& anchor = plan.anchors[i];
         if (value.kind != Kind::Weight || anchor.kind != Placement::Kind::Replicated) continue;
+        if (anchor.group.empty()) continue;  // read by no node, so that nobody has it
         auto found = std::find_if(all.begin(), all.end(), [&](const WholeReport& whole) {
             return whole.group == anchor.group;
         });

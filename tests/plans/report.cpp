@@ -1,0 +1,32 @@
+// What a report says of graphs that no present architecture makes.
+#include <gtest/gtest.h>
+
+#include "parallel/plan_report.h"
+#include "planned.h"
+
+namespace tandem::test {
+namespace {
+
+using namespace parallel;
+
+TEST(PlanReport, leaves_out_weights_that_no_node_reads) {
+    auto reported = [](std::unique_ptr<graph::Graph> graph) {
+        const Planned planned = plan_on(std::move(graph), equal_devices(2), {.mode = "layer"});
+        const std::vector<Programs> programs(2);
+        return report_plan(*planned.graph, planned.plan, planned.placed, planned.table, programs)
+            .whole;
+    };
+    auto graph = fixture_graph("qwen3-bf16");
+    const std::vector<WholeReport> known = reported(fixture_graph("qwen3-bf16"));
+    graph->weight("unread", gguf::DType::F32, {graph->axis("unread", 8)}, {}, {.tensor = "unread"});
+    const std::vector<WholeReport> whole = reported(std::move(graph));
+    ASSERT_EQ(whole.size(), known.size());
+    for (size_t i = 0; i < whole.size(); ++i) {
+        EXPECT_EQ(whole[i].group, known[i].group);
+        EXPECT_EQ(whole[i].weights, known[i].weights);
+        EXPECT_EQ(whole[i].bytes, known[i].bytes);
+    }
+}
+
+}  // namespace
+}  // namespace tandem::test
