@@ -15,7 +15,7 @@ namespace {
 struct Attending {
     int64_t head_size = 0;
     Rope rope;
-    Tensor factors;
+    Tensor factors;  // made by the first full block
     // Of the last block with keys of its own, which those without read; null before the first.
     AttentionAxes axes{};
     Cache cache;
@@ -47,7 +47,6 @@ Gemma::Gemma(Builder& model) : model(model) {
     windowed.head_size = keys.extent("attention.key_length_swa", full.head_size);
     full.rope = rope_parameters(model, true);
     windowed.rope = windowed_rope(model, full.rope, 10000, windowed.head_size);
-    full.factors = rope_factors(model, full.rope);
 }
 
 // Two sources of what each block adds: a table, and the token's own embedding.
@@ -80,7 +79,10 @@ Tensor Gemma::attention(Layer& layer, Tensor h) {
         throw Error(model.file.path() + ": block " + std::to_string(layer.index) +
                     " shares the keys of an earlier block, and none of those " +
                     (window > 0 ? "with" : "without") + " a window has any");
-    if (window == 0 && !kind.factors) model.require("rope_freqs.weight");
+    if (window == 0 && !kind.factors) {
+        model.require("rope_freqs.weight");
+        kind.factors = rope_factors(model, kind.rope);
+    }
     auto [kv_heads, q_per_kv, d, dv] = kind.axes;
     Shape heads{kv_heads, q_per_kv, d}, rows{kv_heads, d}, embd{model.embd};
     Tensor q = projection(layer, h, "attn_q", heads, embd), k, v;
@@ -137,6 +139,8 @@ void build(Builder& model) {
     Tensor x = scale(embedding(model), std::sqrt(double(model.embd->extent)));
     gemma.embed_per_layer(x);
     for (int i = 0; i < model.layers(); ++i) x = gemma.block(i, x);
+    // Where every block slides, nothing is rotated by them.
+    if (!gemma.full.factors) model.leave_out("rope_freqs.weight");
     head(model, x, model.keys.finite("final_logit_softcapping", 30));
 }
 

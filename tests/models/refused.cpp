@@ -238,6 +238,29 @@ TEST_F(Refused, but_not_tensors_that_no_answer_needs) {
     EXPECT_EQ(answer(), "");
 }
 
+// Factors are for blocks that see everything. What nothing reads is no weight of the graph.
+TEST_F(Refused, but_not_factors_where_every_block_slides) {
+    start_from("gemma4-dense");
+    set("gemma4.block_count", 2);
+    set("gemma4.attention.shared_kv_layers", 0);
+    set("gemma4.embedding_length_per_layer_input", 0);
+    set("gemma4.attention.sliding_window_pattern", 1);
+    set("gemma4.feed_forward_length", 64);
+    std::erase_if(tensors, [](const TensorInfo& tensor) {
+        const std::string& name = tensor.name;
+        return name.starts_with("per_layer_") || name.find(".inp_gate.") != name.npos ||
+               name.find(".proj.") != name.npos || name.find(".post_norm.") != name.npos ||
+               (name.starts_with("blk.") && !name.starts_with("blk.0.") &&
+                !name.starts_with("blk.1."));
+    });
+    EXPECT_EQ(answer(), "");
+    const auto graph = model::build(gguf::File::open(path, gguf::Content::Directory), {});
+    for (size_t i = 0; i < graph->values().size(); ++i) {
+        if (graph->value(int(i)).kind != graph::Kind::Weight) continue;
+        EXPECT_FALSE(graph->readers(int(i)).empty()) << graph->value(int(i)).name;
+    }
+}
+
 TEST_F(Refused, models_that_write_no_text) {
     start_from("llama-rope-factors");
     metadata.set_bool("llama.attention.causal", false);
