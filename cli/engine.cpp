@@ -49,6 +49,10 @@ DeviceTable table_of(const std::vector<std::unique_ptr<kernels::Device>>& device
     return table;
 }
 
+bool is_too_full(const Blueprint& blueprint, size_t device) {
+    return blueprint.needed(device) > blueprint.table.devices[device].free_bytes;
+}
+
 // "weights 4.1 GiB, cache 512 MiB, scratch 80 MiB"
 std::string parts_of(const Blueprint& blueprint, size_t device) {
     auto bytes = [](int64_t count) { return in_bytes(double(count)); };
@@ -66,7 +70,7 @@ void require_memory(const Blueprint& blueprint, const EngineOptions& options) {
         const parallel::DeviceRow& row = blueprint.table.devices[i];
         table += "\n  " + row.name + ": " + parts_of(blueprint, i) + ", of " +
                  bytes(row.free_bytes) + " free";
-        if (!full && blueprint.needed(i) > row.free_bytes) full = i;
+        if (!full && is_too_full(blueprint, i)) full = i;
     }
     if (!full) return;
     const parallel::DeviceRow& row = blueprint.table.devices[*full];
@@ -100,17 +104,24 @@ void plan_for(const DeviceTable& room, const EngineOptions& options, Blueprint& 
     }
 }
 
-// Takes from the room of devices that are too full what they lack; whether there is one.
+// Devices that are too full have room for what their scratch leaves; where that was all that was
+// planned for, for less by what they lack. Whether there is one.
 bool take_room(const Blueprint& blueprint, DeviceTable& room) {
     bool too_full = false;
     for (size_t i = 0; i < room.size(); ++i) {
-        const int64_t lacking = blueprint.needed(i) - blueprint.table.devices[i].free_bytes;
-        if (lacking <= 0) continue;
+        if (!is_too_full(blueprint, i)) continue;
         too_full = true;
+        const int64_t has = blueprint.table.devices[i].free_bytes;
+        const int64_t lacking = blueprint.needed(i) - has, left = has - blueprint.scratch[i];
         int64_t& free = room.devices[i].free_bytes;
-        free = std::max<int64_t>(0, free - lacking - lacking / 8);
+        free = std::max<int64_t>(0, left < free ? left : free - lacking - lacking / 8);
     }
     return too_full;
+}
+
+// Policies that go by memory know of weights and states alone.
+bool goes_by_memory(const PlanOptions& plan) {
+    return plan.ratio.empty() && (plan.mode == "graph" || plan.mode == "layer");
 }
 
 }  // namespace
@@ -131,12 +142,14 @@ std::unique_ptr<Blueprint> make_blueprint(const gguf::File& file, const EngineOp
         blueprint->devices = kernels::make_devices(options.devices, options.how);
     blueprint->table = table_of(blueprint->devices, options);
     plan_for(blueprint->table, options, *blueprint);
-    if (options.plan.mode != "graph" || !options.plan.ratio.empty()) return blueprint;
-    // Costs know of parts alone: what does not fit beside scratch is planned again for less room.
+    if (!goes_by_memory(options.plan)) return blueprint;
+    // What does not fit beside scratch is planned again for less room.
     constexpr int most_rounds = 8;
     DeviceTable room = blueprint->table;
     for (int round = 0; round < most_rounds && take_room(*blueprint, room); ++round)
         plan_for(room, options, *blueprint);
+    // What never fits is reported as it was at first.
+    if (take_room(*blueprint, room)) plan_for(blueprint->table, options, *blueprint);
     return blueprint;
 }
 

@@ -5,6 +5,7 @@
 
 #include "gguf/error.h"
 #include "parallel/apportion.h"
+#include "parallel/plan.h"
 
 namespace tandem::parallel {
 
@@ -63,6 +64,70 @@ int64_t outside_of_shared_caches(const graph::Graph& graph, int64_t bound) {
     return bound - below <= above - bound ? below : above;
 }
 
+// Blocks in runs: device i has those from bounds[i] up to bounds[i + 1], the first device that has
+// any the embedding, too, and the last one the head. A tied table is one part, so its two layers
+// stay together on the first.
+class Runs {
+  public:
+    Runs(const Question& question, std::vector<int64_t> bounds)
+        : question_(&question), bounds_(std::move(bounds)), tied_(tied(question)) {
+        for (size_t i = 0; i < question.graph.values().size(); ++i) {
+            std::vector<int>& layers = readers_.emplace_back();
+            const graph::Kind kind = question.graph.value(int(i)).kind;
+            if (kind != graph::Kind::Weight && kind != graph::Kind::State) continue;
+            for (int node : question.graph.readers(int(i)))
+                layers.push_back(question.graph.nodes()[size_t(node)].layer);
+        }
+    }
+
+    std::vector<Group> groups() const {
+        std::vector<Group> groups;
+        for (size_t i = 0; i < devices(); ++i)
+            groups.insert(groups.end(), size_t(bounds_[i + 1] - bounds_[i]), {int(i)});
+        Group first = groups.front(), last = groups.back();
+        groups.insert(groups.begin(), first);
+        groups.push_back(tied_ ? first : last);
+        return groups;
+    }
+
+    // Moves as few blocks as it takes from devices that are too full to others. False where the
+    // devices have no room for all runs.
+    bool relieve() {
+        for (size_t i = devices(); --i > 0;)  // to the device before,
+            while (is_too_full(i)) move(bounds_[i], 1);
+        for (size_t i = 0; i + 1 < devices(); ++i)  // and what is too much there, to those behind
+            while (is_too_full(i)) move(bounds_[i + 1], -1);
+        return !is_too_full(devices() - 1);
+    }
+
+  private:
+    size_t devices() const { return bounds_.size() - 1; }
+
+    void move(int64_t& bound, int64_t step) const {
+        do bound += step;
+        while (is_in_shared_cache(question_->graph, bound));
+    }
+
+    // By the weights and states that its layers read.
+    bool is_too_full(size_t device) const {
+        const std::vector<Group> groups = this->groups();
+        const Placement here = Placement::replicated({int(device)});
+        int64_t bytes = 0;
+        for (size_t i = 0; i < readers_.size(); ++i)
+            if (std::ranges::any_of(readers_[i], [&](int layer) {
+                    return groups[size_t(layer) + 1] == here.group;
+                }))
+                bytes += local_bytes(question_->graph.value(int(i)), here, int(device),
+                                     question_->table);
+        return bytes > question_->table.devices[device].free_bytes;
+    }
+
+    const Question* question_;
+    std::vector<int64_t> bounds_;
+    std::vector<std::vector<int>> readers_;  // [value]: layers
+    bool tied_;
+};
+
 }  // namespace
 
 bool is_in_shared_cache(const graph::Graph& graph, int64_t bound) {
@@ -75,8 +140,8 @@ bool is_in_shared_cache(const graph::Graph& graph, int64_t bound) {
     return false;
 }
 
-// Blocks in runs, as many on each device as its share; the embedding with the first of them, the
-// head with the last. A tied table is one part, so its two layers stay together on the first.
+// Runs of blocks, as many on each device as its share. By memory, a device that this would make too
+// full leaves what it cannot hold to others; where there is no room for all, the shares stand.
 // Without blocks there is nothing to divide.
 Choice choose_by_layers(const Question& question) {
     if (question.graph.layers() < 1) return choose_one_device(question);
@@ -89,13 +154,10 @@ Choice choose_by_layers(const Question& question) {
     std::vector<double> carry(shares.size(), 0.0);
     std::vector<int64_t> bounds = apportion(blocks, shares, carry);
     for (int64_t& bound : bounds) bound = outside_of_shared_caches(question.graph, bound);
-    std::vector<Group> groups;
-    for (size_t device = 0; device < shares.size(); ++device)
-        groups.insert(groups.end(), size_t(bounds[device + 1] - bounds[device]), {int(device)});
-    Group first = groups.front(), last = groups.back();
-    groups.insert(groups.begin(), first);
-    groups.push_back(tied(question) ? first : last);
-    return whole(question, std::move(groups));
+    const Runs by_share(question, std::move(bounds));
+    Runs relieved = by_share;
+    const bool fits = question.options.ratio.empty() && relieved.relieve();
+    return whole(question, (fits ? relieved : by_share).groups());
 }
 
 namespace {

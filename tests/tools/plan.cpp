@@ -83,6 +83,27 @@ whole       {0}  45 weights)"),
         << text;
 }
 
+// Shares count blocks alone; the head and scratch need room, too.
+TEST(PlanText, layer_keeps_within_memory) {
+    parallel::DeviceTable table = table_of(2, int64_t(8) << 30);
+    for (const int64_t free_bytes : {2048, 1024, 512, 100, 1, 0}) {
+        table.devices[1].free_bytes = free_bytes << 20;
+        const PlanOf plan("qwen3-8b:Q4_K_M", 0, table, {.mode = "layer", .context = 4096});
+        for (const auto& device : plan.report().devices)
+            EXPECT_TRUE(device.fits()) << free_bytes << " MiB\n" << to_string(plan.report());
+    }
+    // Where they do not fit, and where a ratio is given, the shares are what they were.
+    for (const double ratio : {0.0, 1.0}) {
+        table = table_of(2, int64_t(1) << 30);
+        parallel::PlanOptions options{.mode = "layer", .context = 4096};
+        if (ratio > 0) options.ratio = {ratio, ratio};
+        const PlanOf plan("qwen3-8b:Q4_K_M", 0, table, options);
+        EXPECT_NE(to_string(plan.report()).find("\nblk.0-17    {0}\nblk.18-35   {1}\n"),
+                  std::string::npos)
+            << to_string(plan.report());
+    }
+}
+
 // What costs choose leaves room for scratch, too, where another choice would.
 TEST(PlanText, graph_keeps_within_memory) {
     parallel::DeviceTable table = table_of(2, int64_t(10) << 30);
