@@ -26,10 +26,21 @@ double extent(const Node& node, std::string_view wanted) {
     return 1;
 }
 
-double elements_of_token(const graph::Shape& shape) {
+// Elements of a token's that a device has of them.
+double local_elements(const graph::Shape& shape, const Partition* cut, int device) {
     double product = 1;
-    for (graph::Axis axis : shape) product *= axis->live() ? 1 : double(axis->extent);
+    for (graph::Axis axis : shape)
+        if (!axis->live())
+            product *= double(cut ? cut->range(cut->member(device), axis).size() : axis->extent);
     return product;
+}
+
+// The partition that the node's weights and states follow.
+const Partition* cut_of(const Node& node, const Plan& plan) {
+    for (const graph::Tensor& input : node.inputs)
+        if (input && (input->kind == Kind::Weight || input->kind == Kind::State))
+            if (auto* cut = plan.anchors[size_t(input.value)].partition) return cut;
+    return nullptr;
 }
 
 // `use` is what this node does with it: a tied table is looked up by one node and multiplied by
@@ -54,28 +65,49 @@ void add_weight(Work& work, const Node& node, const Value& value, Use use, const
     }
 }
 
-// A cache is read as far as it is filled: every cell meets the first operand, or makes a part of
-// the result. What does not grow with the context, windows and recurrent states, is read whole by
-// every token. `again`: the node has read it as another operand, so that it comes from near.
+// Multiply-adds of a token with one cell of a cache: the widest value that runs over the elements
+// of a cell meets it, which is the queries, or is made of it, which is the result.
+double multiply_adds_of_cell(const Node& node, const Value& cache, const Partition* cut,
+                             int device) {
+    double most = 0;
+    auto meet = [&](const graph::Tensor& other) {
+        if (other && other->kind == Kind::Activation && contains(other.shape(), cache.shape.back()))
+            most = std::max(most, local_elements(other.shape(), cut, device));
+    };
+    for (const graph::Tensor& input : node.inputs) meet(input);
+    meet(node.output);
+    return most;
+}
+
+// A cache is read as far as it is filled, a ring as far as the window reaches. What does not grow
+// with the context, windows and recurrent states, is read by every token. `again`: the node has
+// read it as another operand, so that it comes from near.
 void add_state(Work& work, const Node& node, const Value& value, const LocalSize& size,
-               bool meets_operand, bool again) {
+               const Partition* cut, int device, bool again) {
     const double slots = extent(node, "slots");
     const double bytes = again ? 0 : stored_bytes(value, size) / slots;
-    const double share = double(size.rows * size.columns) / double(graph::elements(value.shape));
-    const bool grows = std::any_of(value.shape.begin(), value.shape.end(),
-                                   [](graph::Axis axis) { return role(axis) == "cells"; });
-    if (!grows) {
-        const double count = double(size.rows * size.columns) / slots;
-        work.bytes += bytes;
-        work.multiply_adds += count;
-        if (is_float(value)) work.float_multiply_adds += count;
+    auto has = [&](std::string_view wanted) {
+        return std::ranges::any_of(value.shape,
+                                   [&](graph::Axis axis) { return role(axis) == wanted; });
+    };
+    const double as_float = is_float(value) ? 1 : 0;
+    if (has("cells")) {
+        const double count = multiply_adds_of_cell(node, value, cut, device);
+        work.cached_bytes += bytes / extent(node, "cells");
+        work.cached_multiply_adds += count;
+        work.cached_float_multiply_adds += as_float * count;
         return;
     }
-    const graph::Shape& shape = meets_operand ? node.inputs[0].shape() : node.output.shape();
-    work.cached_bytes += bytes / extent(node, "cells");
-    const double count = share * elements_of_token(shape);
-    work.cached_multiply_adds += count;
-    if (is_float(value)) work.cached_float_multiply_adds += count;
+    double read = bytes, count = double(size.rows * size.columns) / slots;
+    if (has("window_cells")) {
+        const double ring = extent(node, "window_cells");
+        const double reach = std::min(ring, node.attributes.number("window"));
+        read = bytes / ring * reach;
+        count = multiply_adds_of_cell(node, value, cut, device) * reach;
+    }
+    work.bytes += read;
+    work.multiply_adds += count;
+    work.float_multiply_adds += as_float * count;
 }
 
 }  // namespace
@@ -99,22 +131,18 @@ double Work::bytes_of_step(double tokens) const {
 
 Work work_of(const Node& node, const Plan& plan, int device) {
     Work work;
-    int states = 0;
+    const Partition* cut = cut_of(node, plan);
+    if (cut && (!contains(cut->group, device) || cut->empty(cut->member(device)))) return work;
     for (size_t i = 0; i < node.inputs.size(); ++i) {
         const graph::Tensor& input = node.inputs[i];
         if (!input || (input->kind != Kind::Weight && input->kind != Kind::State)) continue;
-        const Placement& anchor = plan.anchors[size_t(input.value)];
         const bool again =
             std::any_of(node.inputs.begin(), node.inputs.begin() + int64_t(i),
                         [&](const graph::Tensor& other) { return other.value == input.value; });
-        const bool state = input->kind == Kind::State, first_state = states == 0;
-        if (state) ++states;
-        if (std::find(anchor.group.begin(), anchor.group.end(), device) == anchor.group.end())
-            continue;
-        const LocalSize size = local_size(*input, anchor, device);
+        const LocalSize size = local_size(*input, plan.anchors[size_t(input.value)], device);
         if (size.rows == 0) continue;
-        if (state)
-            add_state(work, node, *input, size, first_state, again);
+        if (input->kind == Kind::State)
+            add_state(work, node, *input, size, cut, device, again);
         else
             add_weight(work, node, *input, node.op->use ? node.op->use(i) : Use::Vector, size);
     }
