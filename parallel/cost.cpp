@@ -9,15 +9,16 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <set>
 
 #include "gguf/error.h"
+#include "parallel/plan.h"
 #include "parallel/policy.h"
+#include "parallel/work.h"
 
 namespace tandem::parallel {
 
 using graph::Graph;
-using graph::Kind;
-using graph::Node;
 using graph::Use;
 using graph::Value;
 
@@ -33,78 +34,47 @@ struct Load {
     double multiply_adds = 0;         // for one token
     double prompt_multiply_adds = 0;  // per token of a prompt, which ends where the head begins
     bool in_prompts = false;          // whether anything is done for every token of one
-    double experts_used = 0;          // of `experts`, where it is a mixture
-    double experts = 0;
+    double experts_used = 0;          // by a token, where it is a mixture
 };
 
-double stored_bytes(const Value& value) {
-    double rows = double(elements(value.row_axes()));
-    return rows * double(gguf::row_bytes(value.dtype, elements(value.column_axes())));
-}
-
-// Those that the device which needs most room for it keeps.
+// Bytes that the device which needs most room for it keeps.
 double held_bytes(const Value& value, const DeviceTable& table) {
-    double most = stored_bytes(value);
-    if (value.kind != Kind::Weight) return most;
-    for (const DeviceRow& row : table.devices)
-        if (row.device)
-            most = std::max(most, double(row.device->packed_bytes(value.dtype, value.use, 1,
-                                                                  elements(value.row_axes()),
-                                                                  elements(value.column_axes()))));
-    return most;
-}
-
-// Experts that a token uses, for weights that are stacks of them.
-double used_experts(const Graph& graph, int value) {
-    for (int reader : graph.readers(value))
-        for (const graph::Tensor& input : graph.nodes()[size_t(reader)].inputs)
-            if (input)
-                for (graph::Axis axis : input.shape())
-                    if (role(axis) == "used") return double(axis->extent);
-    return 1;
-}
-
-// Whether every token is multiplied with it; of a tied table, which the body looks up, only rows.
-bool is_multiplied_in_body(const Graph& graph, int value) {
-    for (int reader : graph.readers(value)) {
-        const Node& node = graph.nodes()[size_t(reader)];
-        for (size_t i = 0; i < node.inputs.size(); ++i) {
-            if (size_t(reader) >= graph.head_begin() || !node.op->use) continue;
-            if (!node.inputs[i] || node.inputs[i].value != value) continue;
-            const Use use = node.op->use(i);
-            if (use == Use::Matrix || use == Use::Experts) return true;
-        }
+    Placement whole = Placement::replicated({0});
+    int64_t most = 0;
+    for (size_t i = 0; i < table.size(); ++i) {
+        whole.group = {int(i)};
+        most = std::max(most, local_bytes(value, whole, int(i), table));
     }
-    return false;
+    return double(most);
 }
 
-Load load_of(const Graph& graph, const Part& part, const DeviceTable& table) {
+// `alone`: everything on device 0.
+Load load_of(const Question& question, const Part& part, const Plan& alone) {
+    const Graph& graph = question.graph;
     Load load;
+    std::set<int> nodes;
     for (int number : part.values) {
         const Value& value = graph.value(number);
-        double bytes = stored_bytes(value), count = double(elements(value.shape));
-        const std::vector<int> readers = graph.readers(number);
-        if (!readers.empty() && size_t(readers.front()) < graph.head_begin())
-            load.in_prompts = true;
-        double of_prompts = is_multiplied_in_body(graph, number) ? 1 : 0;
-        load.bytes += held_bytes(value, table);
-        if (value.kind == Kind::State) {
-            load.decode_bytes += bytes / 2 / double(value.shape[0]->extent);
-        } else if (value.use == Use::Experts) {
-            load.experts = double(value.shape[0]->extent);
-            load.experts_used = used_experts(graph, number);
-            double fraction = load.experts_used / load.experts;
-            load.decode_bytes += bytes * fraction;
-            load.step_bytes += of_prompts * bytes;
-            load.multiply_adds += count * fraction;
-            load.prompt_multiply_adds += of_prompts * count * fraction;
-        } else if (value.use == Use::Matrix) {
-            load.decode_bytes += bytes;
-            load.step_bytes += of_prompts * bytes;
-            load.multiply_adds += count;
-            load.prompt_multiply_adds += of_prompts * count;
-        }
+        load.bytes += held_bytes(value, question.table);
+        for (int reader : graph.readers(number)) nodes.insert(reader);
     }
+    Work token, body;
+    for (int number : nodes) {
+        const Work work = work_of(graph.nodes()[size_t(number)], alone, 0);
+        token += work;
+        if (size_t(number) < graph.head_begin()) body += work;
+    }
+    load.in_prompts = !nodes.empty() && size_t(*nodes.begin()) < graph.head_begin();
+    const double cached = double(question.options.context) / 2;
+    load.decode_bytes = token.bytes + cached * token.cached_bytes;
+    load.multiply_adds = token.multiply_adds + cached * token.cached_multiply_adds;
+    load.step_bytes =
+        body.bytes_of_step(double(question.options.bucket)) + cached * body.cached_bytes;
+    load.prompt_multiply_adds = body.multiply_adds + cached * body.cached_multiply_adds;
+    for (int number : part.values)
+        if (graph.value(number).use == Use::Experts)
+            load.experts_used =
+                std::round(token.expert_share * double(graph.value(number).shape[0]->extent));
     return load;
 }
 
@@ -130,8 +100,9 @@ struct Arrangement {
 class Costs {
   public:
     explicit Costs(const Question& question) : question_(question) {
-        for (const Part& part : question.parts)
-            loads_.push_back(load_of(question.graph, part, question.table));
+        Plan alone;
+        alone.anchors.assign(question.graph.values().size(), Placement::replicated({0}));
+        for (const Part& part : question.parts) loads_.push_back(load_of(question, part, alone));
         // The first node makes the residual stream, [tokens embd].
         stream_bytes_ = 4.0 * double(question.graph.nodes()[0].output.shape().back()->extent);
         prices_.assign(question.table.size(), 0.0);

@@ -19,7 +19,7 @@ struct PlanOptions {
     std::vector<double> ratio;   // -ts: one per device; empty: not given
     int main_device = 0;         // -mg: of mode none
     int64_t bucket = 512;        // the most tokens of a step
-    int64_t context = 512;
+    int64_t context = 512;       // tokens that a cache has room for
 };
 
 // All that a policy may look at.

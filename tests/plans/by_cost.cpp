@@ -82,6 +82,28 @@ TEST(ByCost, shares_follow_the_speed) {
         });
 }
 
+// A block's attention has 98304 weights in bf16; behind 2048 tokens, half of the context, 4 key
+// heads of 32 + 32 elements in f16 and 8 heads of queries that meet them. One device counts nothing
+// but multiply-adds, of one token and four prompt tokens, the other nothing but bytes, of one token
+// and a part of 4 in 512 of a prompt step: they are as fast as each other.
+TEST(ByCost, attention_is_counted_at_half_the_context) {
+    DeviceTable table = table_of(2, {});
+    constexpr double multiply_adds = 98304 + 2048.0 * 8 * (32 + 32);
+    constexpr double bytes = 2 * 98304 + 2048.0 * 4 * (32 + 32) * 2;
+    table.devices[0].bytes_per_second = table.devices[1].multiply_adds_per_second = 1e30;
+    table.devices[0].multiply_adds_per_second = multiply_adds * (1 + 4);
+    table.devices[1].bytes_per_second = bytes * (1 + 4.0 / 512);
+    with_plan("llama-yarn-bf16", table, [&](const Planned& planned) {
+        size_t blocks = 0;
+        for (const Partition& partition : planned.plan.partitions) {
+            if (role(partition.axis) != "kv_heads") continue;
+            ++blocks;
+            EXPECT_EQ(to_string(partition), "kv_heads 4 = 2 + 2");
+        }
+        EXPECT_EQ(blocks, size_t(planned.graph->layers()));
+    });
+}
+
 // A device that is the faster by far takes it all, if an exchange costs more than it saves.
 TEST(ByCost, the_fastest_takes_what_stays_whole) {
     DeviceTable table = table_of(3, {.seconds = 1});
