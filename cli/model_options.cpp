@@ -29,7 +29,19 @@ constexpr Option step_list[] = {
      "of cached values: f32, f16, bf16, q8_0 or q4_0 (default: f16)"},
 };
 
-constexpr Option device_list[] = {
+// "none: one device; layer: ..."
+std::string split_modes() {
+    std::string text;
+    for (const parallel::Policy& policy : parallel::policies())
+        text += (text.empty() ? "" : "; ") + std::string(policy.name) + ": " +
+                std::string(policy.sentence);
+    return text;
+}
+
+const std::string split_mode_sentence =
+    split_modes() + " (default: layer, but tensor for memory nodes of the CPU)";
+
+const Option device_list[] = {
     {"-dev, --device", "LIST",
      "devices, separated by commas; one may be named several times, which makes several of "
      "it; none: no GPU (default: the GPUs; where there is none cpu, which is all cores, or where "
@@ -38,10 +50,7 @@ constexpr Option device_list[] = {
      "0: no GPU where -dev names none; auto, all and other numbers have no effect, the split mode "
      "places layers"},
     {"-t, --threads", "N", "threads of a CPU device (default: one per core of its set)"},
-    {"-sm, --split-mode", "MODE",
-     "none: one device; layer: whole layers on one device each; tensor: every layer over all "
-     "devices by one ratio; graph: every part where it costs least (default: layer, but tensor for "
-     "memory nodes of the CPU)"},
+    {"-sm, --split-mode", "MODE", split_mode_sentence},
     {"-ts, --tensor-split", "RATIO",
      "shares of the devices, 3,1 or 3/1 (default: by free memory in mode layer, equal in tensor, "
      "what costs least in graph)"},

@@ -38,7 +38,7 @@ struct Choice {
 
 struct Policy {
     std::string_view name;
-    std::string_view sentence;
+    std::string_view sentence;                  // for the help of -sm
     std::span<const std::string_view> divides;  // roles of axes
     Choice (*choose)(const Question& question);
 };

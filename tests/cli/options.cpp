@@ -5,6 +5,7 @@
 
 #include "cli/model_options.h"
 #include "gguf/error.h"
+#include "parallel/policy.h"
 
 namespace tandem::test {
 
@@ -151,6 +152,16 @@ TEST(options, numbers_are_checked) {
     EXPECT_EQ(heat(".5"), "no error");
     EXPECT_EQ(heat("1e-400"), "no error");
     EXPECT_EQ(heat("1e400"), "--temp takes a number from 0 to 1, not \"1e400\"");
+}
+
+TEST(options, help_has_all_split_modes) {
+    std::string said;
+    for (const Option& option : device_options.options)
+        if (option.names == "-sm, --split-mode") said = option.sentence;
+    for (const parallel::Policy& policy : parallel::policies())
+        EXPECT_NE(said.find(std::string(policy.name) + ": " + std::string(policy.sentence)),
+                  std::string::npos)
+            << policy.name << " in \"" << said << "\"";
 }
 
 TEST(options, help_lists_what_works_and_sums_up_the_rest) {
