@@ -28,7 +28,7 @@ struct Options {
     int64_t context = 512;                    // cells of each cache: tokens of one sequence
     int64_t step = 512;                       // the most tokens of a step
     int64_t slots = 1;                        // sequences that have caches of their own
-    gguf::DType key_type = gguf::DType::F16;  // cache types: F32, F16, BF16 or Q8_0
+    gguf::DType key_type = gguf::DType::F16;  // cache types: F32, F16, BF16, Q8_0, Q4_0
     gguf::DType value_type = gguf::DType::F16;
 };
 
