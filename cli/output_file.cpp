@@ -1,9 +1,11 @@
 #include "cli/output_file.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
+#include <iostream>
 
 #include "gguf/error.h"
 
@@ -18,13 +20,17 @@ bool is_regular(const fs::path& path) {
     return fs::is_regular_file(path, none);
 }
 
-// The place that another file can take; empty for a device, a pipe, and what standard output goes
-// to, which the file would leave behind.
-fs::path place_of(const fs::path& path) {
-    std::error_code none;
-    for (const char* stream : {"/dev/stdout", "/dev/stderr"})
-        if (fs::equivalent(path, stream, none)) return {};
-    return is_regular(path) ? fs::canonical(path, none) : fs::path();
+// The standard stream that goes to `path` already: opened once more, a file is written from its
+// beginning on, over what the stream has put there. Null where there is none, or only a device.
+std::ostream* stream_to(const fs::path& path) {
+    struct stat wanted, known;
+    if (stat(path.c_str(), &wanted) != 0 || S_ISCHR(wanted.st_mode)) return nullptr;
+    const auto goes_there = [&](int descriptor) {
+        return fstat(descriptor, &known) == 0 && known.st_dev == wanted.st_dev &&
+               known.st_ino == wanted.st_ino;
+    };
+    if (goes_there(STDOUT_FILENO)) return &std::cout;
+    return goes_there(STDERR_FILENO) ? &std::cerr : nullptr;
 }
 
 std::error_code take_place(const fs::path& file, const fs::path& place) {
@@ -44,22 +50,25 @@ bool is_model(const fs::path& path) {
 }
 
 OutputFile::OutputFile(std::string path, std::string what)
-    : path_(std::move(path)), what_(std::move(what)) {
+    : path_(std::move(path)),
+      what_(std::move(what)),
+      stream_(stream_to(path_)),
+      out_(stream_ ? *stream_ : file_) {
     if (is_model(path_)) fail("it is a model");
     std::error_code none;
     is_new_ = !fs::exists(path_, none);
-    out_.open(path_, std::ios::binary | std::ios::app);
+    if (!stream_) file_.open(path_, std::ios::binary | std::ios::app);
     require_good();
 }
 
 OutputFile::~OutputFile() {
     std::error_code none;
-    out_.close();
+    file_.close();
     if (is_new_ && fs::is_empty(path_, none)) fs::remove(fs::canonical(path_, none), none);
 }
 
 void OutputFile::write(std::string_view bytes) {
-    if (!written_ && is_regular(path_)) fs::resize_file(path_, 0);
+    if (!stream_ && !written_ && is_regular(path_)) fs::resize_file(path_, 0);
     written_ = true;
     out_.write(bytes.data(), std::streamsize(bytes.size()));
     require_good();
@@ -71,7 +80,9 @@ void OutputFile::finish() {
 }
 
 void OutputFile::replace(std::string_view bytes) {
-    const fs::path place = place_of(path_);
+    std::error_code none;
+    fs::path place;  // that another file can take; empty for a device, a pipe and a stream
+    if (!stream_ && is_regular(path_)) place = fs::canonical(path_, none);
     const fs::path beside = place.string() + "." + std::to_string(::getpid());
     std::ofstream out;
     if (!place.empty()) out.open(beside, std::ios::binary | std::ios::trunc);
@@ -82,7 +93,7 @@ void OutputFile::replace(std::string_view bytes) {
     }
     out.write(bytes.data(), std::streamsize(bytes.size()));
     out.close();
-    std::error_code error(errno, std::generic_category()), none;
+    std::error_code error(errno, std::generic_category());
     if (out) error = take_place(beside, place);
     if (!error) return;
     fs::remove(beside, none);

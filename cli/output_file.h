@@ -1,5 +1,6 @@
 // A file for what long work finds out: that it can be written is known before the work begins, and
-// what it held until then stays until there is something to take its place.
+// what it held until then stays until there is something to take its place. Where standard output
+// goes to the file, too, what is written follows what the stream has put there.
 #pragma once
 
 #include <filesystem>
@@ -34,7 +35,9 @@ class OutputFile {
 
     const std::string path_, what_;
     bool is_new_ = false, written_ = false;
-    std::ofstream out_;
+    std::ostream* const stream_;  // the standard one that goes there; null: none does
+    std::ofstream file_;
+    std::ostream& out_;  // of the two
 };
 
 }  // namespace tandem::cli

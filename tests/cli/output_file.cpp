@@ -1,10 +1,13 @@
 // What is there where a file is written to, before and after, also when the disk is full.
 #include "cli/output_file.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <csignal>
+#include <iostream>
 
 #include "cli/tiny_model.h"
 #include "gguf/folder.h"
@@ -37,6 +40,28 @@ class FullDisk {
   private:
     rlimit before_{};
     void (*handler_)(int);
+};
+
+// Standard output goes to a file, from its end on, while it lives.
+class Redirection {
+  public:
+    Redirection(const fs::path& file, int flags) : before_(dup(STDOUT_FILENO)) {
+        std::cout.flush();
+        const int to = open(file.c_str(), O_WRONLY | O_CLOEXEC | flags);
+        lseek(to, 0, SEEK_END);
+        dup2(to, STDOUT_FILENO);
+        close(to);
+    }
+    ~Redirection() {
+        std::cout.flush();
+        dup2(before_, STDOUT_FILENO);
+        close(before_);
+    }
+    Redirection(const Redirection&) = delete;
+    Redirection& operator=(const Redirection&) = delete;
+
+  private:
+    const int before_;
 };
 
 size_t files_in(const Folder& folder) {
@@ -82,6 +107,29 @@ TEST(output_file, another_takes_the_place_behind_a_link) {
     EXPECT_EQ(files_in(folder), 3u);
     OutputFile("/dev/null", "the text").replace("new");
     EXPECT_TRUE(fs::is_character_file("/dev/null"));
+}
+
+TEST(output_file, what_standard_output_goes_to_keeps_its_order) {
+    const Folder folder;
+    const fs::path all = folder / "all";
+    for (const int flags : {0, O_APPEND})
+        for (const fs::path& path : {fs::path("/dev/stdout"), all}) {
+            write_file(all, "precious\n");
+            {
+                const Redirection redirection(all, flags);
+                std::cout << "before\n";
+                OutputFile(path, "the text").replace("at once\n");
+                std::cout << "between\n";
+                OutputFile file(path, "the text");
+                file.write("a piece\n");
+                file.write("another\n");
+                file.finish();
+                std::cout << "after\n";
+            }
+            EXPECT_EQ(read_file(all),
+                      "precious\nbefore\nat once\nbetween\na piece\nanother\nafter\n")
+                << path << " " << flags;
+        }
 }
 
 }  // namespace tandem::test
