@@ -20,6 +20,7 @@
 #include "cli/model_options.h"
 #include "cli/output_file.h"
 #include "cli/subcommands.h"
+#include "cli/synth/model.h"
 #include "gguf/error.h"
 #include "graph/step.h"
 
@@ -78,6 +79,8 @@ struct Bench {
     }
 
     EngineOptions options(std::span<const Case> tests) const;
+    int64_t layers() const { return arguments.integer("layers", 0, 0); }
+    void check(std::span<const Case> tests) const;
     void open(const Setup& setup);
     void load(std::span<const Case> tests);
     void look_at(const Blueprint& blueprint, const EngineOptions& wanted);
@@ -115,14 +118,26 @@ EngineOptions Bench::options(std::span<const Case> tests) const {
     return options;
 }
 
+// What is wrong with any of them, as far as it can be told without the model: a long time may pass
+// before its turn comes.
+void Bench::check(std::span<const Case> tests) const {
+    std::set<std::pair<std::vector<std::string>, int>> made;  // devices, of so many threads
+    for (const Case& test : tests) {
+        const EngineOptions wanted = options({&test, 1});
+        require_sensible(wanted.plan, wanted.devices.size());
+        if (made.emplace(wanted.devices, wanted.how.threads).second)
+            kernels::make_devices(wanted.devices, wanted.how);
+        if (test.setup.synthetic) design(test.setup.model, layers(), 0);
+    }
+}
+
 void Bench::open(const Setup& setup) {
     if (source == setup.model) return;
     driver.reset();
     file.reset();
     status.clear();
-    file = setup.synthetic
-               ? open_synthetic(setup.model, arguments.integer("layers", 0, 0), interrupts)
-               : gguf::File::open(setup.model);
+    file = setup.synthetic ? open_synthetic(setup.model, layers(), interrupts)
+                           : gguf::File::open(setup.model);
     source = setup.model;
     row.file = setup.model;
     row.model = describe_model(*file);
@@ -245,6 +260,7 @@ void Bench::run(std::span<const Case> tests, Tables& tables) {
 
 void act(Bench& bench) {
     const Cases cases = read_cases(bench.arguments);
+    bench.check(cases.list);
     std::optional<OutputFile> picture;  // now, because measuring takes a while
     if (bench.arguments.has("plot")) picture.emplace(bench.arguments.text("plot"), "the picture");
     const std::string format = bench.arguments.text("output", "md");

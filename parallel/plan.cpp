@@ -17,26 +17,6 @@ using graph::Value;
 
 namespace {
 
-void require_sensible(const DeviceTable& table, const PlanOptions& options) {
-    if (table.size() == 0) throw Error("no device to run on: name at least one with -dev");
-    if (options.main_device < 0 || options.main_device >= int(table.size()))
-        throw Error("-mg " + std::to_string(options.main_device) + ": there " +
-                    (table.size() == 1 ? "is 1 device"
-                                       : "are " + std::to_string(table.size()) + " devices") +
-                    ", counted from 0");
-    if (options.ratio.empty()) return;
-    if (options.ratio.size() != table.size())
-        throw Error("-ts has " + std::to_string(options.ratio.size()) + " shares for " +
-                    std::to_string(table.size()) + " devices: give one for each");
-    double sum = 0;
-    for (double share : options.ratio) {
-        if (!(share >= 0) || !std::isfinite(share))
-            throw Error("-ts: a share is a number, 0 or more");
-        sum += share;
-    }
-    if (sum <= 0) throw Error("-ts: at least one share must be above 0");
-}
-
 // Every reader's rule lets the axis be divided: then the weight may be, and never crosses the wire.
 bool may_be_split(const Graph& graph, int value, const Partition& partition) {
     for (int reader : graph.readers(value)) {
@@ -90,9 +70,29 @@ void note_obstacle(Plan& plan, const Cut& cut, size_t sharing) {
 
 }  // namespace
 
+void require_sensible(const PlanOptions& options, size_t devices) {
+    find_policy(options.mode);
+    if (devices == 0) throw Error("no device to run on: name at least one with -dev");
+    if (options.main_device < 0 || options.main_device >= int(devices))
+        throw Error("-mg " + std::to_string(options.main_device) + ": there " +
+                    (devices == 1 ? "is 1 device" : "are " + std::to_string(devices) + " devices") +
+                    ", counted from 0");
+    if (options.ratio.empty()) return;
+    if (options.ratio.size() != devices)
+        throw Error("-ts has " + std::to_string(options.ratio.size()) + " shares for " +
+                    std::to_string(devices) + " devices: give one for each");
+    double sum = 0;
+    for (double share : options.ratio) {
+        if (!(share >= 0) || !std::isfinite(share))
+            throw Error("-ts: a share is a number, 0 or more");
+        sum += share;
+    }
+    if (sum <= 0) throw Error("-ts: at least one share must be above 0");
+}
+
 Plan make_plan(const Graph& graph, const DeviceTable& table, const PlanOptions& options) {
+    require_sensible(options, table.size());
     const Policy& policy = find_policy(options.mode);
-    require_sensible(table, options);
     std::vector<Part> parts = find_parts(graph, policy.divides);
     Choice choice = policy.choose({graph, parts, table, options});
 

@@ -23,7 +23,10 @@ struct Plan {
     const Group& group(int layer) const { return groups[size_t(layer) + 1]; }
 };
 
-// Throws Error for a mode that does not exist, a ratio that does not fit the devices.
+// Throws Error for a mode that does not exist, a ratio or a main device that does not fit so many
+// devices: what can be told without a model.
+void require_sensible(const PlanOptions& options, size_t devices);
+// Throws Error for what is not sensible.
 Plan make_plan(const graph::Graph& graph, const DeviceTable& table, const PlanOptions& options);
 
 // Rows and columns of a weight or state that a device holds under its anchor; rows 0 for none.

@@ -253,6 +253,26 @@ TEST_F(Measuring, bench_errors) {
     EXPECT_NE(second.out.find(" pp4 |"), std::string::npos);
 }
 
+TEST_F(Measuring, bench_knows_what_is_wrong_before_it_measures) {
+    const std::vector<std::pair<Words, std::string>> wrong{
+        {{"-sm", "layer,row"}, "split mode \"row\" does not exist; choose one of none, layer, "},
+        {{"-dev", "cpu:x"}, "device \"cpu:x\": cores are written cpu:0 or cpu:0-3"},
+        {{"-mg", "0,1"}, "-mg 1: there is 1 device, counted from 0"},
+        {{"-ts", "1", "-ts", "3/1"}, "-ts has 2 shares for 1 devices: give one for each"},
+        {{"--synthetic", "llama-1t:Q4_0"}, "\"llama-1t\""},
+        {{"--synthetic", "llama-1b:Q9"}, "\"Q9\""},
+        {{"--synthetic", "llama-1b:Q4_0", "--layers", "99"}, "--layers 99: "},
+    };
+    for (const auto& [words, error] : wrong) {
+        Words all{"-p", "4", "-n", "0", "-r", "1"};
+        all.insert(all.end(), words.begin(), words.end());
+        const Result result = bench(all);
+        EXPECT_EQ(result.code, 1);
+        EXPECT_EQ(result.out, "");
+        EXPECT_NE(result.error.find(error), std::string::npos) << result.error;
+    }
+}
+
 TEST_F(Measuring, devices_are_listed) {
     const Result result = tandem({"devices"});
     EXPECT_EQ(result.code, 0);
