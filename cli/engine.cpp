@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "cli/measure/cached.h"
+#include "cli/prompt.h"
 #include "gguf/error.h"
 #include "parallel/communicator/host.h"
 #include "parallel/load.h"
@@ -18,6 +19,8 @@ using namespace parallel;
 
 namespace {
 
+constexpr size_t most_bytes_of_table = 16 << 20;  // has thousands of devices
+
 // A ratio takes the place of costs, and one device leaves nothing to choose.
 bool needs_speeds(const EngineOptions& options) {
     return options.plan.mode == "graph" && options.plan.ratio.empty() && options.devices.size() > 1;
@@ -27,7 +30,9 @@ DeviceTable table_of(const std::vector<std::unique_ptr<kernels::Device>>& device
                      const EngineOptions& options) {
     DeviceTable table;
     if (options.device_table) {
-        table = read_device_table(*options.device_table, options.devices);
+        table = parse_device_table(read_text(options.device_table->string(), "the device table",
+                                             options.interrupts, most_bytes_of_table),
+                                   *options.device_table, options.devices);
     } else if (needs_speeds(options)) {
         table = speeds_of({options.devices, options.how, options.cache}, false,
                           [&](const std::string& what) {

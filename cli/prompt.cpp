@@ -53,7 +53,8 @@ class Source {
 
 // All bytes to the end, which may have to be waited for.
 std::string read_all(int descriptor, const std::string& what, const std::string& from,
-                     const Interrupts* interrupts) {
+                     const Interrupts* interrupts,
+                     size_t most = std::numeric_limits<size_t>::max()) {
     std::string text;
     char block[1 << 16];
     while (true) {
@@ -64,6 +65,9 @@ std::string read_all(int descriptor, const std::string& what, const std::string&
         ssize_t count = read(descriptor, block, sizeof block);
         if (count == 0) return text;
         if (count > 0) text.append(block, size_t(count));
+        if (text.size() > most)
+            throw Error("cannot read " + what + " from " + from + ": it has more than " +
+                        std::to_string(most >> 20) + " MiB");
         if (count < 0 && errno != EINTR && errno != EAGAIN) fail(what, from);
     }
 }
@@ -98,10 +102,10 @@ std::string unescape(std::string_view text) {
 }
 
 std::string read_text(const std::string& path, const std::string& what,
-                      const Interrupts* interrupts) {
+                      const Interrupts* interrupts, size_t most) {
     const Source source(path);
     if (source.number() < 0) fail(what, path);
-    return without_last_newline(read_all(source.number(), what, path, interrupts));
+    return without_last_newline(read_all(source.number(), what, path, interrupts, most));
 }
 
 std::string read_prompt(const Arguments& arguments, const Interrupts* interrupts) {

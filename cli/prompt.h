@@ -1,6 +1,7 @@
 // Where the text comes from that a model is given.
 #pragma once
 
+#include <limits>
 #include <string>
 #include <string_view>
 
@@ -18,9 +19,11 @@ extern const OptionGroup prompt_options;  // -p -f -e
 std::string read_prompt(const Arguments& arguments, const Interrupts* interrupts = nullptr);
 
 // The bytes of a file without one newline at its end. Error says that `what` ("the prompt") cannot
-// be read from it, and why, or that an interrupt came while it was waited for.
+// be read from it, and why, such as more than `most` bytes, or that an interrupt came while it was
+// waited for.
 std::string read_text(const std::string& path, const std::string& what,
-                      const Interrupts* interrupts = nullptr);
+                      const Interrupts* interrupts = nullptr,
+                      size_t most = std::numeric_limits<size_t>::max());
 
 // \n \r \t \' \" \\ \xHH as what they stand for; all else stays.
 std::string unescape(std::string_view text);

@@ -116,9 +116,8 @@ DeviceTable rows_of(const DeviceTable& table, std::span<const std::string> names
 
 }  // namespace
 
-DeviceTable read_device_table(const std::filesystem::path& path,
-                              std::span<const std::string> names) {
-    const std::string text = bytes_of(path);
+DeviceTable parse_device_table(const std::string& text, const std::filesystem::path& path,
+                               std::span<const std::string> names) {
     try {
         const DeviceTable table = read(json::parse(text));
         return names.empty() ? table : rows_of(table, names);
@@ -130,6 +129,11 @@ DeviceTable read_device_table(const std::filesystem::path& path,
     } catch (const Error& error) {
         throw Error("device table " + path.string() + ": " + error.what());
     }
+}
+
+DeviceTable read_device_table(const std::filesystem::path& path,
+                              std::span<const std::string> names) {
+    return parse_device_table(bytes_of(path), path, names);
 }
 
 std::string to_text(const DeviceTable& table) {

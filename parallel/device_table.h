@@ -39,7 +39,9 @@ struct DeviceTable {
 //        "links": [{"between": ["a", "b"], "seconds", "bytes_per_second"}, ...]}
 // "link" is what pairs have that "links" does not name. Of devices in `names`, in any case, only
 // their rows and links, in that order; a name that comes twice takes two. Throws Error naming the
-// file and the entry, or the device that has none.
+// file and the entry, or the device that has none. The text may have been read already.
+DeviceTable parse_device_table(const std::string& text, const std::filesystem::path& path,
+                               std::span<const std::string> names = {});
 DeviceTable read_device_table(const std::filesystem::path& path,
                               std::span<const std::string> names = {});
 std::string to_text(const DeviceTable& table);

@@ -170,10 +170,13 @@ TEST(errors, devices_and_ratios) {
                  "split mode \"row\" does not exist; choose one of none, layer, tensor, graph");
     expect_error(with({"-sm", "none", "-mg", "2"}), "-mg 2: there are 2 devices, counted from 0");
     expect_error(with({"--device-table", "/no/table.json"}),
-                 "cannot read the device table /no/table.json: No such file or directory");
+                 "cannot read the device table from /no/table.json: No such file or directory");
     expect_error({"devices", "-dev", "reference", "-o", "/no/table.json"},
                  "cannot write the device table to /no/table.json: No such file or directory");
-    expect_error(with({"--device-table", "/"}), "cannot read the device table /: Is a directory");
+    expect_error(with({"--device-table", "/"}),
+                 "cannot read the device table from /: Is a directory");
+    expect_error(with({"--device-table", "/dev/zero"}),
+                 "cannot read the device table from /dev/zero: it has more than 16 MiB");
     const std::string no_table = write_file("no.json", "{\"devices\": [}").string();
     expect_error(with({"--device-table", no_table}),
                  "device table " + no_table + ": is no JSON from byte 14 on");

@@ -1,10 +1,13 @@
 // `tandem logits` as a process.
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
+#include <chrono>
 #include <cmath>
 #include <cstring>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <thread>
 
 #include "cli/process.h"
 #include "cli/tiny_model.h"
@@ -137,6 +140,30 @@ TEST(logits, never_take_the_place_of_a_model) {
             tandem({"logits", "-m", model.string(), "--tokens", "1", "-o", path.string()}).error,
             "error: cannot write the logits to " + path.string() + ": it is a model\n");
     EXPECT_EQ(read_file(model), read_file(tiny_model()));
+}
+
+TEST(logits, an_interrupt_ends_the_wait_for_a_reader) {
+    const std::filesystem::path pipe = tiny_model().parent_path() / "pipe.f32";
+    ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+    Process process({"logits", "-m", tiny_model().string(), "-dev", "reference", "--tokens", "1",
+                     "-o", pipe.string()});
+    std::this_thread::sleep_for(std::chrono::milliseconds(500));
+    process.interrupt();
+    const Result result = process.finish();
+    EXPECT_EQ(result.code, 130);
+    EXPECT_EQ(result.error, "interrupted\n");
+    std::filesystem::remove(pipe);
+}
+
+TEST(logits, an_interrupt_ends_the_wait_for_a_device_table) {
+    const std::filesystem::path pipe = tiny_model().parent_path() / "pipe.json";
+    ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+    Process process({"logits", "-m", tiny_model().string(), "-dev", "reference", "--tokens", "1",
+                     "-o", "/dev/null", "--device-table", pipe.string()});
+    std::this_thread::sleep_for(std::chrono::milliseconds(500));
+    process.interrupt();
+    EXPECT_EQ(process.finish().code, 130);
+    std::filesystem::remove(pipe);
 }
 
 TEST(logits, an_interrupt_ends_it) {
