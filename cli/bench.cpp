@@ -262,7 +262,8 @@ void act(Bench& bench) {
     const Cases cases = read_cases(bench.arguments);
     bench.check(cases.list);
     std::optional<OutputFile> picture;  // now, because measuring takes a while
-    if (bench.arguments.has("plot")) picture.emplace(bench.arguments.text("plot"), "the picture");
+    if (bench.arguments.has("plot"))
+        picture.emplace(bench.arguments.text("plot"), "the picture", &bench.interrupts);
     const std::string format = bench.arguments.text("output", "md");
     Tables tables(format, bench.arguments.text("output-err", "none"), TANDEM_VERSION,
                   cases.columns);

@@ -101,11 +101,10 @@ void list_all(const kernels::DeviceOptions& how) {
               << describe_nodes(how) << describe({"reference"}, how);
 }
 
-void act(const Arguments& arguments, const kernels::DeviceOptions& how,
-         const Interrupts& interrupts) {
+void act(const Arguments& arguments, const kernels::DeviceOptions& how, Interrupts& interrupts) {
     const bool measure = arguments.on("measure"), write = arguments.has("output");
     std::optional<OutputFile> out;  // now, because measuring takes a while
-    if (write) out.emplace(arguments.text("output"), "the device table");
+    if (write) out.emplace(arguments.text("output"), "the device table", &interrupts);
     const MeasuredDevices wanted{
         .names = chosen_devices(arguments), .how = how, .folder = cache_folder()};
     const std::string text = describe(wanted.names, how);

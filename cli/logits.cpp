@@ -80,7 +80,7 @@ void act(Run& run, const Arguments& arguments) {
     std::vector<int32_t> tokens = to_tokens(arguments.text("tokens"));
     const int64_t steps = arguments.integer("greedy", 0, 0);
     if (!arguments.has("output")) throw Error("no file given for the logits: name one with -o");
-    OutputFile out(arguments.text("output"), "the logits");
+    OutputFile out(arguments.text("output"), "the logits", &run.interrupts);
     const auto given = int64_t(tokens.size());
     std::vector<std::string> notes;
     const int64_t context =

@@ -49,7 +49,7 @@ bool is_model(const fs::path& path) {
            std::string_view(magic, sizeof magic) == "GGUF";
 }
 
-OutputFile::OutputFile(std::string path, std::string what)
+OutputFile::OutputFile(std::string path, std::string what, Interrupts* interrupts)
     : path_(std::move(path)),
       what_(std::move(what)),
       stream_(stream_to(path_)),
@@ -57,7 +57,13 @@ OutputFile::OutputFile(std::string path, std::string what)
     if (is_model(path_)) fail("it is a model");
     std::error_code none;
     is_new_ = !fs::exists(path_, none);
+    if (interrupts)
+        interrupts->act([] {
+            std::cerr << "interrupted\n";
+            _exit(interrupted_exit);
+        });
     if (!stream_) file_.open(path_, std::ios::binary | std::ios::app);
+    if (interrupts) interrupts->act({});
     require_good();
 }
 

@@ -8,6 +8,8 @@
 #include <string>
 #include <string_view>
 
+#include "cli/interrupts.h"
+
 namespace tandem::cli {
 
 // Whether a file begins as models do.
@@ -16,8 +18,9 @@ bool is_model(const std::filesystem::path& path);
 class OutputFile {
   public:
     // Throws Error, which says that `what` ("the logits") cannot be written to it, and why. A model
-    // is never written over: it may be the one that is read.
-    OutputFile(std::string path, std::string what);
+    // is never written over: it may be the one that is read. A pipe waits for its reader: an
+    // interrupt then ends the process.
+    OutputFile(std::string path, std::string what, Interrupts* interrupts = nullptr);
     ~OutputFile();  // a new file that holds nothing goes again
     OutputFile(const OutputFile&) = delete;
     OutputFile& operator=(const OutputFile&) = delete;
