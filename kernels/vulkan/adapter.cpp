@@ -34,6 +34,25 @@ bool has_steady_subgroups(const vk::raii::PhysicalDevice& adapter) {
     return sizes.minSubgroupSize == sizes.maxSubgroupSize;
 }
 
+using SubgroupFeatures = vk::PhysicalDeviceSubgroupSizeControlFeatures;
+
+// Of the size that the driver says subgroups have.
+FullSubgroups full_subgroups_of(const vk::raii::PhysicalDevice& adapter, uint32_t invocations) {
+    if (!has_extension(adapter, VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME)) return {};
+    const auto features = adapter.getFeatures2<vk::PhysicalDeviceFeatures2, SubgroupFeatures>()
+                              .get<SubgroupFeatures>();
+    const auto sizes = adapter
+                           .getProperties2<vk::PhysicalDeviceProperties2,
+                                           vk::PhysicalDeviceSubgroupSizeControlProperties>()
+                           .get<vk::PhysicalDeviceSubgroupSizeControlProperties>();
+    const bool offered = features.subgroupSizeControl && features.computeFullSubgroups &&
+                         (sizes.requiredSubgroupSizeStages & vk::ShaderStageFlagBits::eCompute) &&
+                         sizes.minSubgroupSize <= invocations &&
+                         invocations <= sizes.maxSubgroupSize;
+    return offered ? FullSubgroups{invocations, sizes.maxComputeWorkgroupSubgroups}
+                   : FullSubgroups{};
+}
+
 // As many subgroups as the adapter can hold at a time, where the driver says so.
 int busy_subgroups(const vk::raii::PhysicalDevice& adapter) {
     constexpr int usual = 2048;
@@ -224,6 +243,7 @@ AdapterFacts facts_of(const vk::raii::PhysicalDevice& adapter) {
         .most_invocations = int(properties.limits.maxComputeWorkGroupInvocations),
         .busy_subgroups = seen.software ? 8 : busy_subgroups(adapter),
         .half = bool(offered.get<vk::PhysicalDeviceVulkan12Features>().shaderFloat16)};
+    facts.full_subgroups = full_subgroups_of(adapter, uint32_t(facts.features.subgroup));
     facts.dots = offers_dots(adapter);
     facts.features.integer_dots = facts.dots && !seen.software && does_dots_fast(adapter);
     facts.features.matrix_units = matrix_units_of(adapter, facts.features);
@@ -250,6 +270,11 @@ vk::raii::Device make_device(const vk::raii::PhysicalDevice& adapter, const Adap
         extensions.push_back(VK_NV_COOPERATIVE_MATRIX_EXTENSION_NAME);
         features12.vulkanMemoryModel = true;
         matrices.pNext = std::exchange(features12.pNext, &matrices);
+    }
+    SubgroupFeatures subgroups{.subgroupSizeControl = true, .computeFullSubgroups = true};
+    if (facts.full_subgroups.invocations > 0) {
+        extensions.push_back(VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME);
+        subgroups.pNext = std::exchange(features12.pNext, &subgroups);
     }
     if (facts.budget) extensions.push_back(VK_EXT_MEMORY_BUDGET_EXTENSION_NAME);
     return {adapter,

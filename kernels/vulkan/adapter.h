@@ -2,6 +2,7 @@
 #pragma once
 
 #include "kernels/vulkan.h"
+#include "kernels/vulkan/pipelines.h"
 #include "kernels/vulkan/raii.h"
 #include "kernels/vulkan/site.h"
 
@@ -16,6 +17,7 @@ struct Ticks {
 struct AdapterFacts {
     VulkanAdapter adapter;
     Features features;
+    FullSubgroups full_subgroups;
     uint32_t queue_family = 0;
     bool dots = false;    // integer dot products, perhaps slow
     bool budget = false;  // the driver says how much memory is free

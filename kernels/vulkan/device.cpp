@@ -71,7 +71,7 @@ VulkanDevice::VulkanDevice(const VulkanOptions& options)
       device_(make_device(adapter_, facts_)),
       queue_(device_, facts_.queue_family, 0),
       memory_(adapter_, device_, options.name),
-      pipelines_(device_),
+      pipelines_(device_, facts_.full_subgroups),
       commands_(device_, {.queueFamilyIndex = facts_.queue_family}),
       timeline_(make_timeline(device_)),
       upload_(device_, queue_, facts_.queue_family, memory_) {

@@ -15,8 +15,9 @@ vk::raii::PipelineLayout make_layout(const vk::raii::Device& device) {
 
 }  // namespace
 
-Pipelines::Pipelines(const vk::raii::Device& device)
+Pipelines::Pipelines(const vk::raii::Device& device, const FullSubgroups& full_subgroups)
     : device_(device),
+      full_subgroups_(full_subgroups),
       cache_(device, vk::PipelineCacheCreateInfo{}),
       layout_(make_layout(device)) {}
 
@@ -40,10 +41,18 @@ vk::Pipeline Pipelines::get(const std::string& shader, const std::vector<uint32_
                                                 .pMapEntries = entries.data(),
                                                 .dataSize = constants.size() * 4,
                                                 .pData = constants.data()};
-    const vk::PipelineShaderStageCreateInfo stage{.stage = vk::ShaderStageFlagBits::eCompute,
-                                                  .module = *module->second,
-                                                  .pName = "main",
-                                                  .pSpecializationInfo = &specialization};
+    check(!constants.empty(), "the first constant is the size of a workgroup");
+    const bool full = full_subgroups_.make_up(constants.front());
+    using Flag = vk::PipelineShaderStageCreateFlagBits;
+    const vk::PipelineShaderStageRequiredSubgroupSizeCreateInfo size{
+        .requiredSubgroupSize = full_subgroups_.invocations};
+    const vk::PipelineShaderStageCreateInfo stage{
+        .pNext = full ? &size : nullptr,
+        .flags = full ? Flag::eRequireFullSubgroups : Flag(),
+        .stage = vk::ShaderStageFlagBits::eCompute,
+        .module = *module->second,
+        .pName = "main",
+        .pSpecializationInfo = &specialization};
     vk::raii::Pipeline pipeline(device_, cache_, {.stage = stage, .layout = *layout_});
     return *pipelines_.emplace(std::pair(shader, constants), std::move(pipeline)).first->second;
 }
