@@ -292,7 +292,8 @@ void rethrow(const std::string& device, const char* doing) {
         throw;
     } catch (const vk::DeviceLostError&) {
         throw Error(what +
-                    "the device was lost (the driver reset it or it was removed); run again");
+                    "the device was lost (the driver reset it, as some do where a step takes "
+                    "seconds, or it was removed); run again, perhaps with smaller steps (-ub)");
     } catch (const vk::OutOfDeviceMemoryError&) {
         throw Error(what +
                     "out of device memory, perhaps because other programs use it; a smaller model, "

@@ -17,8 +17,9 @@ std::string message_of(const Fault& fault) {
 
 TEST(VulkanErrors, say_what_the_driver_reported) {
     EXPECT_EQ(message_of(vk::DeviceLostError("vkQueueSubmit")),
-              "device vulkan1: computing: the device was lost (the driver reset it or it was "
-              "removed); run again");
+              "device vulkan1: computing: the device was lost (the driver reset it, as some do "
+              "where a step takes seconds, or it was removed); run again, perhaps with smaller "
+              "steps (-ub)");
     EXPECT_EQ(message_of(vk::OutOfDeviceMemoryError("vkAllocateMemory")),
               "device vulkan1: computing: out of device memory, perhaps because other programs use "
               "it; a smaller model, a shorter context or more devices need less");
