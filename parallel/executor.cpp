@@ -182,12 +182,8 @@ void Executor::work(int number) {
             };
             take_rows(0);
             Counts counts{.tokens = step->tokens()};
-            auto pick = [](std::vector<Recorded>& all, int64_t count) -> Recorded& {
-                for (Recorded& recorded : all)
-                    if (count <= recorded.program->bucket) return recorded;
-                return all.back();
-            };
-            run(number, pick(seat.body, counts.tokens), uint32_t(next), counts);
+            Recorded& body = seat.body[fitting(seat.programs.body, counts.tokens)];
+            run(number, body, uint32_t(next), counts);
             // The head's first rows are among the inputs already, so that it may be queued up
             // behind a body that still runs.
             for (size_t first = 0; first < rows.size(); first += size_t(head_rows)) {
@@ -196,7 +192,8 @@ void Executor::work(int number) {
                     take_rows(first);
                 }
                 counts.rows = int64_t(inputs.rows.size());
-                run(number, pick(seat.head, counts.rows), seat.head_runs++, counts);
+                Recorded& head = seat.head[fitting(seat.programs.head, counts.rows)];
+                run(number, head, seat.head_runs++, counts);
             }
             seat.device->wait(seat.timeline);
             std::lock_guard lock(mutex_);

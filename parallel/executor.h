@@ -78,7 +78,7 @@ class Executor {
     struct Seat {  // of a device
         kernels::Device* device = nullptr;
         Programs programs;
-        std::vector<Recorded> body, head;
+        std::vector<Recorded> body, head;  // of the programs, in their order
         uint64_t timeline = 0;
         uint32_t head_runs = 0;
         int64_t exchanges = 0, exchanging = 0;  // since times were taken

@@ -226,11 +226,11 @@ Programs make_programs(const Placed& placed, int device, int64_t most_tokens,
     return all;
 }
 
-const Program& fitting(const std::vector<Program>& programs, int64_t count) {
-    for (const Program& program : programs)
-        if (count <= program.bucket) return program;
+size_t fitting(const std::vector<Program>& programs, int64_t count) {
+    for (size_t i = 0; i < programs.size(); ++i)
+        if (count <= programs[i].bucket) return i;
     check(false, "a step has no more tokens than the largest program");
-    return programs.back();
+    return 0;
 }
 
 }  // namespace tandem::parallel

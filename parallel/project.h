@@ -41,7 +41,7 @@ struct Programs {
 inline constexpr int64_t head_rows = 64;  // the most rows of a head's run
 Programs make_programs(const Placed& placed, int device, int64_t most_tokens,
                        std::span<const kernels::Kernel> kernels, const kernels::Kernel* copy);
-// The first that has room.
-const Program& fitting(const std::vector<Program>& programs, int64_t count);
+// The number of the first that has room.
+size_t fitting(const std::vector<Program>& programs, int64_t count);
 
 }  // namespace tandem::parallel

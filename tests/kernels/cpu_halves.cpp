@@ -127,7 +127,7 @@ Launches products(const test::SmallModel& model, const test::Machine& machine, i
     const auto device = test::make_cpu(machine);
     const parallel::Programs programs = model.programs(*device, tokens);
     Launches all;
-    for (const auto& item : fitting(programs.body, tokens).items)
+    for (const auto& item : programs.body[fitting(programs.body, tokens)].items)
         for (const kernels::Launch& launch : std::get<parallel::Segment>(item).launches)
             if (launch.kernel->name.starts_with("linear"))
                 all.emplace_back(launch.kernel->name, launch.operations.size());

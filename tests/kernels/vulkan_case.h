@@ -53,7 +53,7 @@ inline std::vector<kernels::Launch> launches(const SmallModel& model, int64_t to
     const auto device = kernels::make_vulkan_device(options);
     const parallel::Programs programs = model.programs(*device, tokens);
     std::vector<kernels::Launch> all;
-    for (const auto& item : fitting(programs.body, tokens).items)
+    for (const auto& item : programs.body[fitting(programs.body, tokens)].items)
         for (const kernels::Launch& launch : std::get<parallel::Segment>(item).launches)
             all.push_back(launch);
     return all;

@@ -216,5 +216,13 @@ TEST(Project, launches_give_forms) {
         }
 }
 
+TEST(Project, the_smallest_program_with_room_is_taken) {
+    std::vector<Program> programs(3);
+    programs[0].bucket = 1, programs[1].bucket = 8, programs[2].bucket = 20;
+    for (const auto& [count, number] : {std::pair{1, 0u}, {2, 1u}, {8, 1u}, {9, 2u}, {20, 2u}})
+        EXPECT_EQ(fitting(programs, count), number) << count;
+    EXPECT_THROW((void)fitting(programs, 21), std::logic_error);
+}
+
 }  // namespace
 }  // namespace tandem::parallel
