@@ -278,7 +278,7 @@ void act(Bench& bench) {
         bench.run(cases.list, tables);
     } catch (...) {
         bench.status.clear();
-        if (tables.begun()) finish();  // what there is can be read and seen
+        if (!bench.rows.empty()) finish();  // what there is can be read and seen
         throw;
     }
     finish();

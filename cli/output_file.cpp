@@ -65,11 +65,13 @@ OutputFile::OutputFile(std::string path, std::string what, Interrupts* interrupt
     if (!stream_) file_.open(path_, std::ios::binary | std::ios::app);
     if (interrupts) interrupts->act({});
     require_good();
+    earlier_ = std::signal(SIGPIPE, SIG_IGN);
 }
 
 OutputFile::~OutputFile() {
     std::error_code none;
     file_.close();
+    std::signal(SIGPIPE, earlier_);
     if (is_new_ && fs::is_empty(path_, none)) fs::remove(fs::canonical(path_, none), none);
 }
 

@@ -3,6 +3,7 @@
 // goes to the file, too, what is written follows what the stream has put there.
 #pragma once
 
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -21,6 +22,8 @@ class OutputFile {
     // is never written over: it may be the one that is read. A pipe waits for its reader: an
     // interrupt then ends the process.
     OutputFile(std::string path, std::string what, Interrupts* interrupts = nullptr);
+    // While it lives, a stream that nobody reads any more fails, and does not end the process
+    // before the file holds what it should.
     ~OutputFile();  // a new file that holds nothing goes again
     OutputFile(const OutputFile&) = delete;
     OutputFile& operator=(const OutputFile&) = delete;
@@ -37,6 +40,7 @@ class OutputFile {
     void require_good() const;
 
     const std::string path_, what_;
+    void (*earlier_)(int) = SIG_DFL;  // what SIGPIPE did
     bool is_new_ = false, written_ = false;
     std::ostream* const stream_;  // the standard one that goes there; null: none does
     std::ofstream file_;

@@ -20,8 +20,8 @@ void Tables::begin() {
 void Tables::add(const Row& row) {
     if (first_) begin();
     for (const Out& out : out_) *out.stream << out.format->row(row, columns_, first_) << std::flush;
-    if (!std::cout) throw Error("cannot write the table to standard output");
     first_ = false;
+    if (!std::cout) throw Error("cannot write the table to standard output");
 }
 
 void Tables::finish() {

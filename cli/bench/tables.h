@@ -15,7 +15,6 @@ class Tables {
     Tables(const std::string& format, const std::string& error_format, std::string build,
            const Columns& columns);
     void add(const Row& row);  // rows appear at once
-    bool begun() const { return !first_; }
     void finish();
 
   private:

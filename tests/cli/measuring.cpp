@@ -151,6 +151,25 @@ TEST_F(Measuring, bench_shows_what_it_measured_where_it_ends_early) {
     EXPECT_NE(read_file(picture).find(", pp4</text>"), std::string::npos);
 }
 
+TEST_F(Measuring, bench_draws_what_it_measured_where_nobody_reads_the_table) {
+    const std::filesystem::path picture = write_file("unread.svg", "precious");
+    const Words words{
+        "bench", "-m",     tiny_model().string(), "-dev", "reference", "-r", "1", "-p", "4", "-n",
+        "0",     "--plot", picture.string()};
+    Process process(words);
+    process.close_out();
+    const Result result = process.finish();
+    EXPECT_EQ(result.code, 1);
+    EXPECT_EQ(result.error, "error: cannot write the table to standard output\n");
+    EXPECT_NE(read_file(picture).find(", pp4</text>"), std::string::npos);
+
+    write_file("unread.svg", "precious");
+    std::string command = TANDEM_BINARY;
+    for (const std::string& word : words) command += " " + word;
+    EXPECT_EQ(WEXITSTATUS(std::system((command + " >/dev/full 2>/dev/null").c_str())), 1);
+    EXPECT_NE(read_file(picture).find(", pp4</text>"), std::string::npos);
+}
+
 // The repetitions that came to their end make a row.
 TEST_F(Measuring, bench_shows_what_it_measured_where_it_is_interrupted) {
     bench({"-p", "4", "-n", "0"});  // the machine's limits are known then
@@ -323,6 +342,14 @@ TEST_F(Measuring, devices_divide_memory_where_they_run_together) {
     const Result unknown = tandem({"devices", "-dev", "gpu7"});
     EXPECT_EQ(unknown.code, 1);
     EXPECT_EQ(unknown.out, "");
+}
+
+TEST_F(Measuring, devices_are_written_where_nobody_reads_what_is_said) {
+    const std::string table = write_file("unread.json", "").string();
+    Process process({"devices", "-dev", "reference", "-o", table});
+    process.close_out();
+    EXPECT_EQ(process.finish().code, 1);
+    EXPECT_EQ(nlohmann::json::parse(read_file(table))["devices"][0]["name"], "reference");
 }
 
 TEST_F(Measuring, devices_are_measured_and_planned_with) {
