@@ -12,7 +12,7 @@ namespace tandem::cli {
 
 namespace {
 
-// As nohup leaves it to the program that it starts.
+// As nohup leaves it to the program that it starts, and a script to what runs in its background.
 bool is_ignored(int signal) {
     struct sigaction action {};
     return sigaction(signal, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
@@ -22,9 +22,7 @@ bool is_ignored(int signal) {
 
 Interrupts::Interrupts() {
     sigemptyset(&signals_);
-    sigaddset(&signals_, SIGINT);
-    for (int signal : {SIGTERM, SIGHUP})
-        if (!is_ignored(signal)) sigaddset(&signals_, signal);
+    for (int signal : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&signals_, signal);
     pthread_sigmask(SIG_BLOCK, &signals_, &earlier_);
     watcher_ = std::thread([this] { watch(); });
 }
@@ -60,6 +58,7 @@ void Interrupts::watch() {
         int signal = 0;
         if (sigwait(&signals_, &signal) != 0) continue;
         if (stopping_) return;
+        if (is_ignored(signal)) continue;  // which those that are waited for arrive in spite of
         if (pending_) _exit(interrupted_exit);
         pending_ = true;
         std::lock_guard lock(mutex_);

@@ -19,15 +19,21 @@ bool comes_true(const std::function<bool()>& condition) {
     return condition();
 }
 
+// In the background of a script SIGINT is ignored.
+class Interrupting : public ::testing::Test {
+  protected:
+    void SetUp() override { std::signal(SIGINT, SIG_DFL); }
+};
+
 }  // namespace
 
-TEST(interrupts, nothing_happens_without_one) {
+TEST_F(Interrupting, nothing_happens_without_one) {
     Interrupts interrupts;
     interrupts.act([] { FAIL(); });
     EXPECT_FALSE(interrupts.pending());
 }
 
-TEST(interrupts, the_first_calls_the_action) {
+TEST_F(Interrupting, the_first_calls_the_action) {
     std::atomic<int> calls = 0;
     Interrupts interrupts;
     interrupts.act([&] { ++calls; });
@@ -36,7 +42,7 @@ TEST(interrupts, the_first_calls_the_action) {
     EXPECT_TRUE(interrupts.pending());
 }
 
-TEST(interrupts, the_first_ends_what_asks_for_it) {
+TEST_F(Interrupting, the_first_ends_what_asks_for_it) {
     const auto start = std::chrono::steady_clock::now();
     Interrupts interrupts;
     interrupts.check();
@@ -48,7 +54,7 @@ TEST(interrupts, the_first_ends_what_asks_for_it) {
     EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(30));
 }
 
-TEST(interrupts, an_action_that_comes_late_is_called_at_once) {
+TEST_F(Interrupting, an_action_that_comes_late_is_called_at_once) {
     int calls = 0;
     Interrupts interrupts;
     kill(getpid(), SIGINT);
@@ -58,7 +64,7 @@ TEST(interrupts, an_action_that_comes_late_is_called_at_once) {
     interrupts.act({});
 }
 
-TEST(interrupts, the_second_ends_the_process) {
+TEST_F(Interrupting, the_second_ends_the_process) {
     EXPECT_EXIT(
         {
             Interrupts interrupts;
@@ -68,6 +74,23 @@ TEST(interrupts, the_second_ends_the_process) {
             std::this_thread::sleep_for(std::chrono::seconds(30));
         },
         testing::ExitedWithCode(cli::interrupted_exit), "");
+}
+
+TEST_F(Interrupting, what_is_ignored_is_none) {
+    std::signal(SIGINT, SIG_IGN);
+    {
+        int calls = 0;
+        Interrupts interrupts;
+        interrupts.act([&] { ++calls; });
+        kill(getpid(), SIGINT);
+        interrupts.sleep(0.1);
+        EXPECT_FALSE(interrupts.pending());
+        kill(getpid(), SIGTERM);
+        EXPECT_TRUE(comes_true([&] { return interrupts.pending(); }));
+        interrupts.act({});
+        EXPECT_EQ(calls, 1);
+    }
+    std::signal(SIGINT, SIG_DFL);
 }
 
 }  // namespace tandem::test

@@ -55,7 +55,9 @@ Process::Process(std::vector<std::string> words, std::string input) {
         dup2(in, STDIN_FILENO);
         dup2(out.to, STDOUT_FILENO);
         dup2(error.to, STDERR_FILENO);
-        signal(SIGHUP, SIG_DFL);  // which a test run under nohup ignores
+        // Which a test run in the background of a script, or under nohup, ignores.
+        signal(SIGINT, SIG_DFL);
+        signal(SIGHUP, SIG_DFL);
         execv(pointers[0], pointers.data());
         _exit(127);
     }
