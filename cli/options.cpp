@@ -102,6 +102,7 @@ void refuse(const Option& option, const Word& word, const std::string& value) {
 std::vector<std::string> rewrite(const Subcommand& command, std::span<const std::string> words) {
     std::vector<std::string> rewritten;
     std::string_view bare = command.bare;
+    std::string alone, named;  // the word without an option, and its option, as written
     for (size_t i = 0; i < words.size(); ++i) {
         if (!words[i].starts_with('-') || words[i] == "-") {
             if (bare.empty())
@@ -109,6 +110,7 @@ std::vector<std::string> rewrite(const Subcommand& command, std::span<const std:
                             std::string(command.name) + "; tandem " + std::string(command.name) +
                             " --help shows its options");
             rewritten.insert(rewritten.end(), {"--" + std::string(bare), words[i]});
+            alone = words[i];
             bare = {};  // one is all that is expected
             continue;
         }
@@ -121,9 +123,13 @@ std::vector<std::string> rewrite(const Subcommand& command, std::span<const std:
             throw Error("option " + word.name + " of " + std::string(command.name) +
                         " needs a value: " + word.name + " " + std::string(option.value));
         refuse(option, word, *word.value);
+        if (key_of(option) == command.bare) named = word.name;
         if (option.effect == Effect::Works)
             rewritten.insert(rewritten.end(), {"--" + key_of(option), *word.value});
     }
+    if (!alone.empty() && !named.empty())
+        throw Error("\"" + alone + "\" and " + named + " say the same for " +
+                    std::string(command.name) + ": give one of them");
     return rewritten;
 }
 

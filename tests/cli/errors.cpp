@@ -50,6 +50,10 @@ TEST(errors, commands_and_options) {
                  "unexpected word \"hello\" for run; tandem run --help shows its options");
     expect_error({"run", "-m"}, "option -m of run needs a value: -m FILE");
     expect_error({"run"}, "no model given: name a GGUF file with -m");
+    for (const std::vector<std::string>& words :
+         {std::vector<std::string>{"inspect", "a.gguf", "-m", "b.gguf"},
+          {"inspect", "-m=b.gguf", "a.gguf"}})
+        expect_error(words, "\"a.gguf\" and -m say the same for inspect: give one of them");
     expect_error({"inspect"}, "no model given: name a GGUF file with -m");
     expect_error(run({"--lora", "x"}),
                  "option --lora is not supported: merge the adapter into the model file");
