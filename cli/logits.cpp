@@ -20,12 +20,15 @@ namespace {
 constexpr Option list[] = {
     {"--tokens", "IDS", "the tokens to evaluate: 1,17,42"},
     {"--greedy", "N", "then generate N tokens, each time the most likely one (default: 0)"},
+    {"-c, --ctx-size", "N",
+     "tokens that there may be in all; 0: as many as the model was trained for (default: those of "
+     "--tokens and --greedy)"},
     {"-o, --output", "FILE",
      "where the logits go: little-endian float32, one row for each token, then one for each "
      "generated token, the row that it was chosen by"},
 };
 constexpr OptionGroup logits_options{"logits", list};
-constexpr const OptionGroup* groups[] = {&file_options, &logits_options, &step_options,
+constexpr const OptionGroup* groups[] = {&file_options, &logits_options, &cache_options,
                                          &device_options, &foreign_options};
 
 // "1,17,42", which may stand in brackets.
@@ -83,8 +86,7 @@ void act(Run& run, const Arguments& arguments) {
     OutputFile out(arguments.text("output"), "the logits", &run.interrupts);
     const auto given = int64_t(tokens.size());
     std::vector<std::string> notes;
-    const int64_t context =
-        arguments.has("ctx-size") ? context_size(arguments, file, notes) : given + steps;
+    const int64_t context = context_size(arguments, file, notes, given + steps);
     // Said before any is evaluated, as what is written stays. The last token is only named.
     if (steps > 1 && given <= context && given + steps - 1 > context)
         throw Error("the context of " + counted_tokens(context) + " has no room for " +

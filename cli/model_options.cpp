@@ -19,6 +19,7 @@ constexpr Option file_list[] = {
 };
 
 constexpr Option step_list[] = {
+    // First, as cache_options begin behind it.
     {"-c, --ctx-size", "N",
      "tokens that a sequence may have; 0: as many as the model was trained for (default: the same, "
      "4096 at most)"},
@@ -149,6 +150,7 @@ bool leaves_gpus(const std::string& layers) {
 
 const OptionGroup file_options{"model", file_list};
 const OptionGroup step_options{"context and cache", step_list};
+const OptionGroup cache_options{"steps and cache", std::span(step_list).subspan(1)};
 const OptionGroup device_options{"devices", device_list};
 const OptionGroup foreign_options{"compatibility", foreign_list};
 
@@ -207,8 +209,9 @@ std::string usual_mode(std::span<const std::string> devices) {
 }
 
 int64_t context_size(const Arguments& arguments, const gguf::File& file,
-                     std::vector<std::string>& notes) {
-    const int64_t trained = training_context(file), wanted = arguments.integer("ctx-size", -1, 0);
+                     std::vector<std::string>& notes, int64_t usual) {
+    const int64_t trained = training_context(file);
+    const int64_t wanted = arguments.integer("ctx-size", usual, 0);
     const std::string of_trained =
         "the " + std::to_string(trained) + " that the model was trained for";
     if (wanted > 0) {

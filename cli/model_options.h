@@ -16,6 +16,7 @@ namespace tandem::cli {
 
 extern const OptionGroup file_options;     // -m
 extern const OptionGroup step_options;     // -c -b -ub -ctk -ctv
+extern const OptionGroup cache_options;    // the same without -c
 extern const OptionGroup device_options;   // -dev -ngl -t -sm -ts -mg --device-table --reduce-type
 extern const OptionGroup foreign_options;  // what other programs know about loading and devices
 
@@ -33,10 +34,11 @@ kernels::DeviceOptions how_devices_work(int64_t threads);
 // The split mode where -sm says none: tensor for memory nodes of one machine, which read their
 // parts of every layer at the same time, else layer.
 std::string usual_mode(std::span<const std::string> devices);
-// The value of -c: by default, and for 0, what the model was trained for; the default ends at 4096
-// tokens. `notes` says so where it is cut, or is more than the model knows.
+// The value of -c: for 0 what the model was trained for, by default `usual` tokens, or where that
+// is negative as for 0, but 4096 at most. `notes` says so where it is cut, or is more than the
+// model knows.
 int64_t context_size(const Arguments& arguments, const gguf::File& file,
-                     std::vector<std::string>& notes);
+                     std::vector<std::string>& notes, int64_t usual = -1);
 
 // Values as the options take them; Error names those that exist.
 std::vector<std::string> to_devices(std::string_view text);  // "cpu:0-3,cpu:4-7"; "none": no GPU

@@ -166,6 +166,18 @@ TEST(logits, an_interrupt_ends_the_wait_for_a_device_table) {
     std::filesystem::remove(pipe);
 }
 
+TEST(logits, help_and_notes_say_how_long_the_context_is) {
+    const std::string help = tandem({"logits", "--help"}).out;
+    EXPECT_NE(help.find("(default: those of"), std::string::npos);
+    EXPECT_EQ(help.find("4096"), std::string::npos);
+    EXPECT_EQ(logits(tiny_model(), "1", {"--greedy", "63"}).result.error.find("note: "),
+              std::string::npos);
+    EXPECT_EQ(logits(tiny_model(), "1", {"--greedy", "64"})
+                  .result.error.find("note: a context of 65 tokens is longer than the 64 that the "
+                                     "model was trained for\n"),
+              0u);
+}
+
 TEST(logits, an_interrupt_ends_it) {
     std::string tokens = "1";
     for (int i = 0; i < 30000; ++i) tokens += ",260";
