@@ -77,6 +77,10 @@ void evaluate(Run& run, std::span<const int32_t> tokens, int64_t steps, OutputFi
     run.accounts.hash = hash_of(last);
 }
 
+void print_tokens(const Run& run) {
+    std::cout << nlohmann::json{{"greedy", run.greedy}}.dump() << "\n" << std::flush;
+}
+
 void act(Run& run, const Arguments& arguments) {
     gguf::File file = gguf::File::open(model_path(arguments));
     if (!arguments.has("tokens")) throw Error("no tokens given: list them with --tokens 1,17,42");
@@ -96,7 +100,7 @@ void act(Run& run, const Arguments& arguments) {
     for (const std::string& note : notes) std::cerr << "note: " << note << "\n";
     evaluate(run, tokens, steps, out);
     out.finish();
-    std::cout << nlohmann::json{{"greedy", run.greedy}}.dump() << "\n" << std::flush;
+    print_tokens(run);
 }
 
 int run(const Arguments& arguments) {
@@ -105,6 +109,7 @@ int run(const Arguments& arguments) {
         act(run, arguments);
     } catch (const Error&) {
         if (!run.interrupts.pending()) throw;
+        if (!run.greedy.empty()) print_tokens(run);  // as their rows are in the file
         std::cerr << "interrupted\n";
     }
     std::cerr << report(run.accounts, run.driver ? &run.driver->blueprint() : nullptr) << "\n";

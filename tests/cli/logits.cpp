@@ -178,6 +178,19 @@ TEST(logits, help_and_notes_say_how_long_the_context_is) {
               0u);
 }
 
+TEST(logits, an_interrupt_leaves_tokens_with_their_rows) {
+    const std::filesystem::path out = write_file("interrupted.f32", "");
+    Process process({"logits", "-m", tiny_model().string(), "-dev", "reference", "--tokens", "1",
+                     "--greedy", "20000", "-o", out.string()});
+    for (int i = 0; i < 1000 && std::filesystem::file_size(out) < 100000; ++i)
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    process.interrupt();
+    const Result result = process.finish();
+    EXPECT_EQ(result.code, 130);
+    const size_t tokens = nlohmann::json::parse(result.out)["greedy"].size();
+    EXPECT_EQ(std::filesystem::file_size(out), (1 + tokens) * 286 * sizeof(float));
+}
+
 TEST(logits, an_interrupt_ends_it) {
     std::string tokens = "1";
     for (int i = 0; i < 30000; ++i) tokens += ",260";
