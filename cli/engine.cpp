@@ -21,9 +21,9 @@ namespace {
 
 constexpr size_t most_bytes_of_table = 16 << 20;  // has thousands of devices
 
-// A ratio takes the place of costs, and one device leaves nothing to choose.
-bool needs_speeds(const EngineOptions& options) {
-    return options.plan.mode == "graph" && options.plan.ratio.empty() && options.devices.size() > 1;
+// A ratio takes the place of costs.
+bool weighs_costs(const EngineOptions& options) {
+    return options.plan.mode == "graph" && options.plan.ratio.empty();
 }
 
 DeviceTable table_of(const std::vector<std::unique_ptr<kernels::Device>>& devices,
@@ -33,7 +33,8 @@ DeviceTable table_of(const std::vector<std::unique_ptr<kernels::Device>>& device
         table = parse_device_table(read_text(options.device_table->string(), "the device table",
                                              options.interrupts, most_bytes_of_table),
                                    *options.device_table, options.devices);
-    } else if (needs_speeds(options)) {
+        if (weighs_costs(options)) require_links(table);
+    } else if (weighs_costs(options) && options.devices.size() > 1) {
         table = speeds_of({options.devices, options.how, options.cache}, false,
                           [&](const std::string& what) {
                               if (options.interrupts) options.interrupts->check();

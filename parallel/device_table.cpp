@@ -24,7 +24,10 @@ double positive(const json& entry, const char* key, const std::string& of) {
 }
 
 Link read_link(const json& entry, const std::string& of) {
-    return {positive(entry, "seconds", of), positive(entry, "bytes_per_second", of)};
+    const Link link{positive(entry, "seconds", of), positive(entry, "bytes_per_second", of)};
+    if (link.bytes_per_second == 0)
+        throw Error(of + " needs a number \"bytes_per_second\" above 0");
+    return link;
 }
 
 // Throws Error for a name that no device has.
@@ -129,6 +132,15 @@ DeviceTable parse_device_table(const std::string& text, const std::filesystem::p
     } catch (const Error& error) {
         throw Error("device table " + path.string() + ": " + error.what());
     }
+}
+
+void require_links(const DeviceTable& table) {
+    for (size_t a = 0; a < table.size(); ++a)
+        for (size_t b = a + 1; b < table.size(); ++b)
+            if (table.links[a][b].bytes_per_second == 0)
+                throw Error("the device table has no link between " + table.devices[a].name +
+                            " and " + table.devices[b].name +
+                            ", which split mode graph needs: add it, or give a ratio (-ts)");
 }
 
 DeviceTable read_device_table(const std::filesystem::path& path,

@@ -21,7 +21,7 @@ struct DeviceRow {
     const kernels::Device* device = nullptr;  // for packed sizes; null: as in the file
 };
 
-// One exchange between two devices takes `seconds` and moves `bytes_per_second`.
+// One exchange between two devices takes `seconds` and moves `bytes_per_second`; 0: not known.
 struct Link {
     double seconds = 0;
     double bytes_per_second = 0;
@@ -44,6 +44,8 @@ DeviceTable parse_device_table(const std::string& text, const std::filesystem::p
                                std::span<const std::string> names = {});
 DeviceTable read_device_table(const std::filesystem::path& path,
                               std::span<const std::string> names = {});
+// Throws Error naming a pair of devices whose link is not known.
+void require_links(const DeviceTable& table);
 std::string to_text(const DeviceTable& table);
 void write_device_table(const std::filesystem::path& path, const DeviceTable& table);
 

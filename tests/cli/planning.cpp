@@ -66,6 +66,21 @@ TEST(Planning, says_what_would_be_too_full) {
                   "them\n");
 }
 
+TEST(Planning, weighs_no_exchange_without_a_link) {
+    std::string devices;
+    for (const char* name : {"a", "b"})
+        devices += std::string(devices.empty() ? "" : ", ") + R"({"name": ")" + name +
+                   R"(", "free_bytes": 1e9, "bytes_per_second": 1e9, )" +
+                   R"("multiply_adds_per_second": 1e9})";
+    const std::string table =
+        write_file("unlinked.json", "{\"devices\": [" + devices + "]}").string();
+    EXPECT_EQ(plan({"--device-table", table, "-sm", "graph"}).error,
+              "error: the device table has no link between a and b, which split mode graph needs: "
+              "add it, or give a ratio (-ts)\n");
+    EXPECT_EQ(plan({"--device-table", table, "-sm", "graph", "-ts", "1,1"}).code, 0);
+    EXPECT_EQ(plan({"--device-table", table, "-sm", "layer"}).code, 0);
+}
+
 TEST(Synth, writes_a_file) {
     const std::string path = write_file("synth.gguf", "").string();
     const Result result =

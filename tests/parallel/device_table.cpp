@@ -49,6 +49,14 @@ TEST_F(DeviceTables, links_of_nobody) {
               "a link is between \"a\" and \"c\", but no device is named \"c\"");
 }
 
+TEST_F(DeviceTables, links_that_move_nothing) {
+    EXPECT_EQ(error_of(R"(, "link": {"seconds": 1, "bytes_per_second": 0})"),
+              "\"link\" needs a number \"bytes_per_second\" above 0");
+    EXPECT_EQ(error_of(R"(, "links": [{"between": ["a", "b"], "seconds": 3,
+        "bytes_per_second": 0}])"),
+              "a link needs a number \"bytes_per_second\" above 0");
+}
+
 TEST_F(DeviceTables, texts_where_texts_belong) {
     EXPECT_EQ(error_of(R"(, "links": [{"between": ["a", 1], "seconds": 3,
         "bytes_per_second": 4}])"),
