@@ -152,8 +152,9 @@ std::vector<std::unique_ptr<Device>> make_devices(const std::vector<std::string>
     for (const std::string& name : names) places.push_back(place_for(name, how.threads));
     std::vector<std::unique_ptr<Device>> devices(names.size());
     const int64_t free = free_memory();
-    auto in_host_memory = int64_t(std::count_if(
-        names.begin(), names.end(), [](const auto& name) { return !vulkan_number(name); }));
+    const auto others = std::count_if(names.begin(), names.end(),
+                                      [](const auto& name) { return !vulkan_number(name); });
+    auto in_host_memory = int64_t(others);
     // First, because only they know where they live.
     for (size_t i = 0; i < names.size(); ++i) {
         const std::optional<int> number = vulkan_number(names[i]);
@@ -164,12 +165,13 @@ std::vector<std::unique_ptr<Device>> make_devices(const std::vector<std::string>
         devices[i] = make_vulkan_device({.name = as_written[i],
                                          .adapter = *number,
                                          .sharers = int(sharers),
-                                         .host_bytes = free / (in_host_memory + sharers),
+                                         .host_devices = int(others),
+                                         .host_bytes = free / (others + sharers),
                                          .products = how.products});
-        if (devices[i]->description().in_host_memory) places[i].cores = usable_cores();
+        const Description& made = devices[i]->description();
+        in_host_memory += made.in_host_memory;
+        if (made.shares_cores) places[i].cores = usable_cores();
     }
-    in_host_memory = int64_t(std::count_if(
-        places.begin(), places.end(), [](const Place& place) { return !place.cores.empty(); }));
     for (size_t i = 0; i < names.size(); ++i) {
         if (devices[i]) continue;
         const bool shared = shares(places, i);

@@ -16,7 +16,7 @@ struct VulkanAdapter {
     std::string missing;   // what they need and the driver lacks; empty: it can be used
     int64_t total_bytes = 0, free_bytes = 0;
     bool software = false;    // computes on the CPU, in the host's memory
-    bool integrated = false;  // a GPU beside the CPU
+    bool integrated = false;  // a GPU beside the CPU, whose memory is the host's or cut from it
     bool twin = false;        // of one further up, by another driver
 };
 
@@ -40,7 +40,8 @@ struct VulkanOptions {
     std::string name;        // as the user wrote it
     int adapter = 0;         // number in the list
     int sharers = 1;         // devices of the run that are made of the same adapter
-    int64_t host_bytes = 0;  // free for it where its memory is the host's
+    int host_devices = 0;    // others of the run, in the host's memory
+    int64_t host_bytes = 0;  // free for it where it computes on the CPU
     Products products = Products::Best;
 };
 

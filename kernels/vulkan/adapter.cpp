@@ -160,6 +160,13 @@ std::string text_of(const Features& features, bool software) {
     return text;
 }
 
+// A driver counts the host's memory as an integrated adapter's own, but may also have some that the
+// host does not see.
+int64_t free_for(const VulkanAdapter& adapter, const VulkanOptions& options) {
+    if (adapter.software) return options.host_bytes;
+    return adapter.free_bytes / (options.sharers + (adapter.integrated ? options.host_devices : 0));
+}
+
 namespace {
 
 Drivers load_drivers() {

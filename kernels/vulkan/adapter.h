@@ -36,6 +36,8 @@ Drivers open_drivers();
 std::vector<vk::raii::PhysicalDevice> adapters_of(const vk::raii::Instance& instance);
 bool has_extension(const vk::raii::PhysicalDevice& adapter, std::string_view name);
 AdapterFacts facts_of(const vk::raii::PhysicalDevice& adapter);
+// What is free for a device that shares the adapter's memory with others of the run.
+int64_t free_for(const VulkanAdapter& adapter, const VulkanOptions& options);
 // "subgroups of 32, fp16, ..."
 std::string text_of(const Features& features, bool software);
 // Throws Error where `device` would be an adapter that lacks something.

@@ -80,19 +80,18 @@ VulkanDevice::VulkanDevice(const VulkanOptions& options)
     const bool failed = units && !matrix_units_hold(device_, queue_, commands_, pipelines_, memory_,
                                                     facts_.features);
     if (failed) units = {};
-    description_ = {
-        .name = options.name,
-        .kind = "vulkan",
-        .features = adapter.name + ", " + adapter.driver + ", " + adapter.features +
-                    (failed ? " that failed their check" : ""),
-        .rounding = "vulkan " + adapter.name + ", " + adapter.driver +
-                    (facts_.features.integer_dots ? ", integer dots" : "") +
-                    (units ? ", " + text_of(units) : ""),
-        .total_bytes = adapter.total_bytes,
-        .free_bytes = adapter.software ? options.host_bytes : adapter.free_bytes / options.sharers,
-        .in_host_memory = adapter.software,
-        .warmup_seconds = adapter.software ? 0 : seconds_of_warmup,
-        .shares_cores = adapter.software};
+    description_ = {.name = options.name,
+                    .kind = "vulkan",
+                    .features = adapter.name + ", " + adapter.driver + ", " + adapter.features +
+                                (failed ? " that failed their check" : ""),
+                    .rounding = "vulkan " + adapter.name + ", " + adapter.driver +
+                                (facts_.features.integer_dots ? ", integer dots" : "") +
+                                (units ? ", " + text_of(units) : ""),
+                    .total_bytes = adapter.total_bytes,
+                    .free_bytes = free_for(adapter, options),
+                    .in_host_memory = adapter.software || adapter.integrated,
+                    .warmup_seconds = adapter.software ? 0 : seconds_of_warmup,
+                    .shares_cores = adapter.software};
 }
 
 VulkanDevice::~VulkanDevice() {

@@ -1,0 +1,25 @@
+// What a run's devices have of an adapter.
+#include "kernels/vulkan/adapter.h"
+
+#include <gtest/gtest.h>
+
+namespace tandem::kernels::vulkan {
+namespace {
+
+TEST(VulkanAdapter, memory_is_divided_among_who_has_it) {
+    const VulkanOptions alone{.host_bytes = 700}, two{.sharers = 2, .host_bytes = 600},
+        beside{.sharers = 2, .host_devices = 1, .host_bytes = 400};
+    const VulkanAdapter gpu{.free_bytes = 1200}, software{.free_bytes = 1200, .software = true},
+        integrated{.free_bytes = 1200, .integrated = true};
+    auto free = [&](const VulkanAdapter& adapter) {
+        return std::vector<int64_t>{free_for(adapter, alone), free_for(adapter, two),
+                                    free_for(adapter, beside)};
+    };
+    using Bytes = std::vector<int64_t>;
+    EXPECT_EQ(free(gpu), (Bytes{1200, 600, 600}));
+    EXPECT_EQ(free(integrated), (Bytes{1200, 600, 400}));
+    EXPECT_EQ(free(software), (Bytes{700, 600, 400}));
+}
+
+}  // namespace
+}  // namespace tandem::kernels::vulkan
