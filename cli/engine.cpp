@@ -106,7 +106,7 @@ void plan_for(const DeviceTable& room, const EngineOptions& options, Blueprint& 
         }
         blueprint.programs.push_back(
             make_programs(blueprint.placed, int(i), options.plan.bucket, kernels, copy));
-        blueprint.scratch.push_back(scratch_bytes(blueprint.programs.back()));
+        blueprint.scratch.push_back(scratch_bytes(blueprint.programs.back(), options.wire));
     }
 }
 

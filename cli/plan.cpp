@@ -28,7 +28,7 @@ int run(const Arguments& arguments) {
     const auto blueprint = make_blueprint(file, options);
     const parallel::PlanReport report =
         report_plan(*blueprint->graph, blueprint->plan, blueprint->placed, blueprint->table,
-                    blueprint->programs);
+                    blueprint->programs, options.wire);
     if (arguments.on("json"))
         std::cout << to_json(report).dump(2) << "\n";
     else

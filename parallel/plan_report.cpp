@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "parallel/communicator/box.h"
+
 namespace tandem::parallel {
 
 using graph::Graph;
@@ -101,12 +103,14 @@ std::vector<ExchangeReport> report_exchanges(const Placed& placed, size_t begin,
 
 }  // namespace
 
-int64_t scratch_bytes(const Programs& programs) {
-    return programs.arena_bytes + 2 * programs.sending_bytes + programs.landing_bytes;
+int64_t scratch_bytes(const Programs& programs, Wire wire) {
+    int64_t slot = programs.sending_bytes;
+    if (wire != Wire::F32) slot += wire_bytes(wire, programs.sending_bytes);
+    return programs.arena_bytes + 2 * slot + programs.landing_bytes;
 }
 
 PlanReport report_plan(const Graph& graph, const Plan& plan, const Placed& placed,
-                       const DeviceTable& table, std::span<const Programs> programs) {
+                       const DeviceTable& table, std::span<const Programs> programs, Wire wire) {
     PlanReport report{.mode = plan.mode, .blocks = graph.layers(), .obstacles = plan.obstacles};
     const std::vector<int64_t> weights = weight_bytes(graph, plan, table);
     const std::vector<int64_t> states = state_bytes(graph, plan, table);
@@ -115,7 +119,7 @@ PlanReport report_plan(const Graph& graph, const Plan& plan, const Placed& place
         report.devices.push_back({.name = table.devices[i].name,
                                   .weights = weights[i],
                                   .states = states[i],
-                                  .scratch = scratch_bytes(programs[i]),
+                                  .scratch = scratch_bytes(programs[i], wire),
                                   .free = table.devices[i].free_bytes,
                                   .work = work[i]});
     report.layers = report_layers(graph, plan);

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "parallel/communicator.h"
 #include "parallel/placed.h"
 #include "parallel/plan.h"
 #include "parallel/project.h"
@@ -58,9 +59,11 @@ struct PlanReport {
 
 // `programs` are those of the devices, in order. Pointers into the plan stay in the result.
 PlanReport report_plan(const graph::Graph& graph, const Plan& plan, const Placed& placed,
-                       const DeviceTable& table, std::span<const Programs> programs);
+                       const DeviceTable& table, std::span<const Programs> programs,
+                       Wire wire = Wire::F32);
 
-// Memory beside weights and states.
-int64_t scratch_bytes(const Programs& programs);
+// Memory beside weights and states: the arena, and what exchanges have, in two slots where it is
+// sent; addends are kept once more in a type of the wire that is not theirs.
+int64_t scratch_bytes(const Programs& programs, Wire wire);
 
 }  // namespace tandem::parallel

@@ -16,7 +16,7 @@ std::vector<int64_t> live_extents(const graph::View& view, Counts counts) {
     return extents;
 }
 
-int64_t wire_bytes(Wire wire) { return wire == Wire::F32 ? 4 : 2; }
+int64_t wire_bytes(Wire wire, int64_t bytes) { return wire == Wire::F32 ? bytes : bytes / 2; }
 
 void to_wire(Wire wire, const float* from, std::byte* to, int64_t first, int64_t end) {
     auto* half = reinterpret_cast<uint16_t*>(to);

@@ -14,7 +14,8 @@ namespace tandem::parallel {
 // Extents with the live counts filled in.
 std::vector<int64_t> live_extents(const graph::View& view, Counts counts);
 
-int64_t wire_bytes(Wire wire);  // of one element
+// Bytes in the type of the wire, of as many elements as `bytes` are in f32.
+int64_t wire_bytes(Wire wire, int64_t bytes);
 
 // Elements [first, end) of a dense value, converted to the wire's type.
 void to_wire(Wire wire, const float* from, std::byte* to, int64_t first, int64_t end);

@@ -80,7 +80,7 @@ void HostCommunicator::reserve(int number, kernels::Device& device, int64_t send
     memory.device = &device;
     for (int slot : {0, 1}) {
         memory.sending[slot] = device.exchange_memory(sending_bytes);
-        if (wire_ != Wire::F32) memory.wire[slot] = allocate(sending_bytes);
+        if (wire_ != Wire::F32) memory.wire[slot] = allocate(wire_bytes(wire_, sending_bytes));
     }
     memory.landing = device.exchange_memory(landing_bytes);
 }
@@ -155,7 +155,7 @@ void HostCommunicator::publish(Point& point, int device, const Meeting& meeting,
         check(value.where == Where::Sending, "an exchange reads sending memory");
         if (wire(point) == Wire::F32) continue;
         auto* from = reinterpret_cast<const float*>(memory.sending[slot] + value.offset);
-        std::byte* to = memory.wire[slot].get() + value.offset;
+        std::byte* to = memory.wire[slot].get() + wire_bytes(wire_, value.offset);
         divide(*memory.device, product(live_extents(value.view, counts)),
                [&](int64_t first, int64_t end) { to_wire(wire_, from, to, first, end); });
     }
@@ -168,7 +168,7 @@ const std::byte* HostCommunicator::offered(const Offer& offer, size_t t, int slo
                                            Wire type) const {
     const Memory& memory = memory_[size_t(offer.device)];
     return (type == Wire::F32 ? memory.sending[slot] : memory.wire[slot].get()) +
-           offer.meeting->sends[t].offset;
+           wire_bytes(type, offer.meeting->sends[t].offset);
 }
 
 // Every receiver makes all of the sum: to divide that among them would take a second meeting.

@@ -45,6 +45,20 @@ TEST(Planning, a_step_is_within_a_batch) {
     EXPECT_GT(scratch({"-b", "4096", "-ub", "4096"}), scratch({"-ub", "2048"}));
 }
 
+// Two slots of addends in two bytes for each element, beside those in four.
+TEST(Planning, counts_the_memory_of_the_wire) {
+    auto scratch = [](const char* type) {
+        const Words words{"-dev",   "reference,reference", "-sm", "tensor",
+                          "--json", "--reduce-type",       type};
+        const auto device = nlohmann::json::parse(plan(words).out)["devices"][0];
+        return device["scratch"].get<int64_t>();
+    };
+    const int64_t usual = scratch("f32"), half = scratch("f16");
+    EXPECT_GT(half, usual);
+    EXPECT_LT(half, usual + usual / 2);
+    EXPECT_EQ(scratch("bf16"), half);
+}
+
 TEST(Planning, needs_no_data) {
     const std::string bytes = read_file(tiny_model());
     const std::string head = write_file("head.gguf", bytes.substr(0, 40000)).string();

@@ -28,5 +28,12 @@ TEST(PlanReport, leaves_out_weights_that_no_node_reads) {
     }
 }
 
+TEST(PlanReport, counts_addends_in_the_type_of_the_wire) {
+    const Programs programs{.arena_bytes = 1000, .sending_bytes = 128, .landing_bytes = 64};
+    EXPECT_EQ(scratch_bytes(programs, Wire::F32), 1000 + 2 * 128 + 64);
+    EXPECT_EQ(scratch_bytes(programs, Wire::F16), 1000 + 2 * (128 + 64) + 64);
+    EXPECT_EQ(scratch_bytes(programs, Wire::BF16), 1000 + 2 * (128 + 64) + 64);
+}
+
 }  // namespace
 }  // namespace tandem::test
