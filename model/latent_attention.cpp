@@ -5,9 +5,18 @@
 
 namespace tandem::model {
 
+namespace {
+
+// By the key that ends in _mla; files from before the split of attn_kv_b give it in the plain one.
+int64_t of_head(const Hyperparameters& keys, const std::string& key) {
+    const std::string own = key + "_mla";
+    return keys.extent(keys.list(own).empty() ? key : own);
+}
+
+}  // namespace
+
 int64_t latent_head_size(const Builder& model) {
-    // Files from before the split of attn_kv_b give the size of a head in the plain key.
-    return model.keys.extent("attention.key_length_mla", model.keys.extent("attention.key_length"));
+    return of_head(model.keys, "attention.key_length");
 }
 
 namespace {
@@ -34,8 +43,7 @@ Axes axes_of(Layer& layer) {
             .plain = layer.axis("plain", size - rotary),
             .rotary = layer.axis("rotary", rotary),
             .latent = layer.axis("latent", keys.extent("attention.kv_lora_rank")),
-            .value = layer.axis("dv", keys.extent("attention.value_length_mla",
-                                                  keys.extent("attention.value_length")))};
+            .value = layer.axis("dv", of_head(keys, "attention.value_length"))};
 }
 
 // The two parts of the queries, straight from h or by way of a narrow normed vector.
