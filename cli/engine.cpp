@@ -74,14 +74,14 @@ void require_memory(const Blueprint& blueprint, const EngineOptions& options) {
     std::optional<size_t> full;
     for (size_t i = 0; i < devices; ++i) {
         const parallel::DeviceRow& row = blueprint.table.devices[i];
-        table += "\n  " + row.name + ": " + parts_of(blueprint, i) + ", of " +
+        table += "\n  " + name_of(blueprint.table, i) + ": " + parts_of(blueprint, i) + ", of " +
                  bytes(row.free_bytes) + " free";
         if (!full && is_too_full(blueprint, i)) full = i;
     }
     if (!full) return;
     const parallel::DeviceRow& row = blueprint.table.devices[*full];
     const int64_t needed = blueprint.needed(*full);
-    throw Error("device " + row.name + " needs " + bytes(needed) + " (" +
+    throw Error("device " + name_of(blueprint.table, *full) + " needs " + bytes(needed) + " (" +
                 parts_of(blueprint, *full) + ") and has " + bytes(row.free_bytes) + " free, " +
                 bytes(needed - row.free_bytes) + " too few: " + less_memory(options) +
                 (devices > 1 ? table : ""));
@@ -131,6 +131,12 @@ bool goes_by_memory(const PlanOptions& plan) {
 }
 
 }  // namespace
+
+std::string name_of(const DeviceTable& table, size_t device) {
+    const std::string& name = table.devices[device].name;
+    const auto alike = std::ranges::count(table.devices, name, &DeviceRow::name);
+    return alike > 1 ? std::to_string(device) + " (" + name + ")" : name;
+}
 
 std::string less_memory(const EngineOptions& options) {
     return "try " + std::string(options.fewer_tokens) +

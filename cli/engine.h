@@ -33,6 +33,8 @@ struct EngineOptions {
     std::string_view fewer_tokens = "a shorter context (-c)";  // for advice: how to ask for them
 };
 
+// What messages call a device: "cpu", or where several have that name "1 (cpu)".
+std::string name_of(const parallel::DeviceTable& table, size_t device);
 // What helps where a device has too little.
 std::string less_memory(const EngineOptions& options);
 

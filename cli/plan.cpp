@@ -33,11 +33,13 @@ int run(const Arguments& arguments) {
         std::cout << to_json(report).dump(2) << "\n";
     else
         std::cout << to_string(report);
-    for (const parallel::DeviceReport& device : report.devices)
-        if (!device.fits())
-            std::cerr << "warning: device " << device.name << " would be too full by "
-                      << parallel::in_bytes(double(device.needed() - device.free)) << ": "
-                      << less_memory(options) << "\n";
+    for (size_t i = 0; i < report.devices.size(); ++i) {
+        const parallel::DeviceReport& device = report.devices[i];
+        if (device.fits()) continue;
+        std::cerr << "warning: device " << name_of(blueprint->table, i) << " would be too full by "
+                  << parallel::in_bytes(double(device.needed() - device.free)) << ": "
+                  << less_memory(options) << "\n";
+    }
     return 0;
 }
 

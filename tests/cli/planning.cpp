@@ -67,6 +67,18 @@ TEST(Planning, needs_no_data) {
     EXPECT_EQ(nlohmann::json::parse(result.out)["blocks"], 2);
 }
 
+TEST(Planning, says_which_of_several_devices_of_a_name_would_be_too_full) {
+    const std::string table = write_file("two.json", R"({"devices": [
+        {"name": "small", "free_bytes": 1000, "bytes_per_second": 1, "multiply_adds_per_second": 1},
+        {"name": "small", "free_bytes": 1000, "bytes_per_second": 1, "multiply_adds_per_second": 1}],
+        "link": {"seconds": 1, "bytes_per_second": 1}})");
+    const Result result = plan({"--device-table", table, "-sm", "tensor"});
+    for (const char* name : {"0 (small)", "1 (small)"})
+        EXPECT_NE(result.error.find("warning: device " + std::string(name) + " would be too full"),
+                  std::string::npos)
+            << result.error;
+}
+
 TEST(Planning, says_what_would_be_too_full) {
     const std::string table = write_file("small.json", R"({"devices": [{"name": "small",
         "free_bytes": 1000, "bytes_per_second": 1, "multiply_adds_per_second": 1}]})");
