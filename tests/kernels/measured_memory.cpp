@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <fstream>
@@ -28,7 +29,7 @@ TEST(MeasuredMemory, is_a_quarter_of_what_is_free_at_most) {
 void limit_memory(int64_t more) {
     int64_t pages = 0;
     std::ifstream("/proc/self/statm") >> pages;
-    const rlim_t limit = rlim_t(pages * 4096 + more);
+    const rlim_t limit = rlim_t(pages * sysconf(_SC_PAGESIZE) + more);
     const rlimit both{limit, limit};
     setrlimit(RLIMIT_AS, &both);
 }
