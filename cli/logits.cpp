@@ -57,21 +57,24 @@ struct Run {
 void evaluate(Run& run, std::span<const int32_t> tokens, int64_t steps, OutputFile& out) {
     model::Session session = run.driver->session();
     std::vector<float> last;  // row
-    auto take = [&](int64_t, std::span<const float> rows) {
-        write(out, rows);
+    auto keep = [&](int64_t, std::span<const float> rows) {
         last.assign(rows.end() - run.driver->executor().vocab(), rows.end());
+    };
+    auto take = [&](int64_t first, std::span<const float> rows) {
+        write(out, rows);
+        keep(first, rows);
     };
     evaluate_prompt(*run.driver, int64_t(tokens.size()), run.accounts.prompt,
                     [&] { session.evaluate(tokens, take); });
     Entry entry(run.accounts.generation, run.driver->executor());
     for (int64_t step = 0; step < steps; ++step) {
-        if (step == 0) write(out, last);
+        write(out, last);
         model::require_numbers(last);
         int32_t best = int32_t(std::max_element(last.begin(), last.end()) - last.begin());
         run.greedy.push_back(best);
         ++run.accounts.generated;
         if (step + 1 == steps) break;
-        session.evaluate(std::span(&best, 1), take);
+        session.evaluate(std::span(&best, 1), keep);
         ++run.accounts.generation.tokens;
     }
     run.accounts.hash = hash_of(last);
