@@ -147,7 +147,7 @@ TEST(logits, an_interrupt_ends_the_wait_for_a_reader) {
     ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
     Process process({"logits", "-m", tiny_model().string(), "-dev", "reference", "--tokens", "1",
                      "-o", pipe.string()});
-    std::this_thread::sleep_for(std::chrono::milliseconds(500));
+    ASSERT_TRUE(process.takes_interrupts());
     process.interrupt();
     const Result result = process.finish();
     EXPECT_EQ(result.code, 130);
@@ -160,9 +160,11 @@ TEST(logits, an_interrupt_ends_the_wait_for_a_device_table) {
     ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
     Process process({"logits", "-m", tiny_model().string(), "-dev", "reference", "--tokens", "1",
                      "-o", "/dev/null", "--device-table", pipe.string()});
-    std::this_thread::sleep_for(std::chrono::milliseconds(500));
+    ASSERT_TRUE(process.takes_interrupts());
     process.interrupt();
-    EXPECT_EQ(process.finish().code, 130);
+    const Result result = process.finish();
+    EXPECT_EQ(result.code, 130);
+    EXPECT_TRUE(result.error.starts_with("interrupted\n")) << result.error;
     std::filesystem::remove(pipe);
 }
 

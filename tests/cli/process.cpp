@@ -7,7 +7,9 @@
 
 #include <chrono>
 #include <cstdio>
+#include <fstream>
 #include <stdexcept>
+#include <thread>
 
 namespace tandem::test {
 
@@ -100,6 +102,20 @@ bool Process::has_written(size_t bytes_of_out, size_t bytes_of_error) {
     while (result_.out.size() < bytes_of_out || result_.error.size() < bytes_of_error)
         if (std::chrono::steady_clock::now() > end || !read_some(10)) return false;
     return true;
+}
+
+bool Process::takes_interrupts() const {
+    const auto end = std::chrono::steady_clock::now() + patience;
+    const std::string key = "SigBlk:";
+    while (std::chrono::steady_clock::now() < end) {
+        std::ifstream status("/proc/" + std::to_string(pid_) + "/status");
+        for (std::string word; status >> word;) {
+            if (word != key || !(status >> word)) continue;
+            if (std::stoull(word, nullptr, 16) >> (SIGINT - 1) & 1) return true;
+        }
+        std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+    return false;
 }
 
 Result Process::finish() {

@@ -24,6 +24,8 @@ class Process {
 
     // Waits until the program has written that much, or has ended; false where it never does.
     bool has_written(size_t bytes_of_out, size_t bytes_of_error = 0);
+    // Waits until the program takes interrupts for itself; false where it never does.
+    bool takes_interrupts() const;
     void interrupt(int signal = SIGINT) const { kill(pid_, signal); }
     // Closes what the program writes to, as `head` does.
     void close_out();
