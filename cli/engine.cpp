@@ -125,9 +125,9 @@ bool take_room(const Blueprint& blueprint, DeviceTable& room) {
     return too_full;
 }
 
-// Policies that go by memory know of weights and states alone.
-bool goes_by_memory(const PlanOptions& plan) {
-    return plan.ratio.empty() && (plan.mode == "graph" || plan.mode == "layer");
+// Policies that go by memory know of weights and states alone. One device leaves no choice.
+bool goes_by_memory(const PlanOptions& plan, const DeviceTable& table) {
+    return plan.ratio.empty() && table.size() > 1 && parallel::find_policy(plan.mode).by_memory;
 }
 
 }  // namespace
@@ -154,7 +154,7 @@ std::unique_ptr<Blueprint> make_blueprint(const gguf::File& file, const EngineOp
         blueprint->devices = kernels::make_devices(options.devices, options.how);
     blueprint->table = table_of(blueprint->devices, options);
     plan_for(blueprint->table, options, *blueprint);
-    if (!goes_by_memory(options.plan)) return blueprint;
+    if (!goes_by_memory(options.plan, blueprint->table)) return blueprint;
     // What does not fit beside scratch is planned again for less room.
     constexpr int most_rounds = 8;
     DeviceTable room = blueprint->table;

@@ -183,9 +183,9 @@ Choice choose_graph(const Question& question) {
 
 constexpr Policy table[] = {
     {"none", "one device", {}, choose_one_device},
-    {"layer", "whole layers on one device each", {}, choose_by_layers},
+    {"layer", "whole layers on one device each", {}, choose_by_layers, true},
     {"tensor", "every layer cut over all devices by one ratio", divisible, choose_by_ratio},
-    {"graph", "every part where it costs least", divisible, choose_graph},
+    {"graph", "every part where it costs least", divisible, choose_graph, true},
 };
 
 }  // namespace

@@ -41,6 +41,7 @@ struct Policy {
     std::string_view sentence;                  // for the help of -sm
     std::span<const std::string_view> divides;  // roles of axes
     Choice (*choose)(const Question& question);
+    bool by_memory = false;  // without a ratio, by what devices have free
 };
 
 std::span<const Policy> policies();
