@@ -158,10 +158,12 @@ std::string to_text(const DeviceTable& table) {
                                    {"rounding", row.rounding}});
     root["links"] = json::array();
     for (size_t a = 0; a < table.size(); ++a)
-        for (size_t b = a + 1; b < table.size(); ++b)
+        for (size_t b = a + 1; b < table.size(); ++b) {
+            if (table.links[a][b].bytes_per_second == 0) continue;  // not known
             root["links"].push_back({{"between", {table.devices[a].name, table.devices[b].name}},
                                      {"seconds", table.links[a][b].seconds},
                                      {"bytes_per_second", table.links[a][b].bytes_per_second}});
+        }
     return root.dump(2) + "\n";
 }
 
