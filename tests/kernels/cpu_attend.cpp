@@ -180,45 +180,55 @@ TEST(CpuAttend, TeamsOfEverySize) {
     }
 }
 
-// A key that is no number spoils what all later tokens see of it, visibly, whatever reads it.
-TEST(CpuAttend, KeepsNaN) {
-    constexpr int32_t spoiled = 60;
-    struct Spoiled {
-        int64_t d, q_per_kv;
-        DType dtype;
-        float value;
-    };
-    const float infinity = std::numeric_limits<float>::infinity();
-    for (auto [d, queries, dtype, value] : {Spoiled{32, 2, DType::F16, std::nanf("")},
-                                            {33, 2, DType::F16, std::nanf("")},
-                                            {64, 4, DType::Q8_0, infinity},
-                                            {64, 4, DType::Q4_0, -infinity}}) {
-        SmallModel model;
-        Axis kv = model.axis("kv_heads", 1), q_per_kv = model.axis("q_per_kv", queries);
+// Attention where one element of a token's keys, or of its values, is not finite.
+struct Spoiled {
+    int64_t d, q_per_kv;
+    DType dtype;  // of the cache
+    float value;
+    bool keys = false;
+
+    static constexpr int32_t token = 60;
+    static constexpr size_t element = 3;
+    static constexpr float other = 0.5f;  // all other elements
+    void build(SmallModel& model) const {
+        Axis kv = model.axis("kv_heads", 1), queries = model.axis("q_per_kv", q_per_kv);
         Axis axis = model.axis("d", d), slots = model.axis("slots", 1);
-        Axis cells = model.axis("cells", 100);
-        int32_t id = 0;
-        Tensor keys = model.weight("keys", DType::F32, {model.axis("ids", SmallModel::ids)},
-                                   {kv, axis}, [&](std::span<std::byte> row) {
-                                       std::vector<float> values(size_t(d), 0.5f);
-                                       if (id++ == spoiled) values[3] = value;
-                                       std::memcpy(row.data(), values.data(), row.size());
-                                   });
+        Axis cells = model.axis("cells", 200);
+        Tensor spoiled = test::activation_of(
+            model, "spoiled", {kv, axis},
+            [this](int32_t id, size_t i) { return id == token && i == element ? value : other; });
+        Tensor random = model.activation("random", {kv, axis});
         graph::Cache cache{model.graph.state("k_cache", dtype, {slots, kv, cells}, {axis}),
                            model.graph.state("v_cache", dtype, {slots, kv, cells}, {axis})};
-        model.finish(attend(model.activation("q", {kv, q_per_kv, axis}),
-                            embed(keys, model.graph.input("ids")),
-                            model.activation("v", {kv, axis}), cache, 0.1));
-        graph::StepInputs prompt, next;
-        std::vector<int32_t> ids(80, 1), one{2};
-        ids[9] = spoiled;
-        prompt.append(0, 0, ids);
-        prompt.rows = {8, 9, 79};
-        next.append(0, 80, one);
-        next.rows = {0};
+        model.finish(attend(model.activation("q", {kv, queries, axis}), keys ? spoiled : random,
+                            keys ? random : spoiled, cache, 0.1));
+    }
+};
+
+// So many tokens behind those that are cached, the n-th spoiled; and the rows that are wanted.
+graph::StepInputs spoiled_step(int32_t cached, int count, int n, std::vector<int32_t> rows) {
+    std::vector<int32_t> ids(size_t(count), 1);
+    if (n >= 0) ids[size_t(n)] = Spoiled::token;
+    graph::StepInputs step;
+    step.append(0, cached, ids);
+    step.rows = std::move(rows);
+    return step;
+}
+
+// A key that is no number spoils what all later tokens see of it, visibly, whatever reads it.
+TEST(CpuAttend, KeepsNaN) {
+    const float infinity = std::numeric_limits<float>::infinity();
+    for (const Spoiled& how : {Spoiled{32, 2, DType::F16, std::nanf(""), true},
+                               {33, 2, DType::F16, std::nanf(""), true},
+                               {64, 4, DType::Q8_0, infinity, true},
+                               {64, 4, DType::Q4_0, -infinity, true}}) {
+        SmallModel model;
+        how.build(model);
         for (const test::Machine& machine : test::machines()) {
-            std::vector<float> found = model.run(test::make_cpu(machine), {prompt, next});
-            const size_t row = size_t(queries * d);
+            const std::vector<float> found =
+                model.run(test::make_cpu(machine),
+                          {spoiled_step(0, 80, 9, {8, 9, 79}), spoiled_step(80, 1, -1, {0})});
+            const size_t row = size_t(how.q_per_kv * how.d);
             ASSERT_EQ(found.size(), 4 * row);
             for (size_t i = 0; i < found.size(); ++i)
                 EXPECT_EQ(std::isnan(found[i]), i >= row) << machine.variant << " " << i / row;
@@ -229,63 +239,37 @@ TEST(CpuAttend, KeepsNaN) {
 // A value that is not finite, such as one that F16 has no room for, spoils that element, or its
 // block, of the tokens that see it, and nothing else: in prompts, in a few tokens and in one.
 TEST(CpuAttend, KeepsWhatIsNotFiniteToThoseWhoSeeIt) {
-    constexpr int32_t spoiled = 60;
     const float infinity = std::numeric_limits<float>::infinity();
-    struct Spoiled {
-        int64_t d, q_per_kv;
-        DType dtype;
-        float value;
-    };
-    for (auto [d, queries, dtype, value] : {Spoiled{32, 2, DType::F16, std::nanf("")},
-                                            {33, 2, DType::F16, -infinity},
-                                            {64, 4, DType::F16, 1e6},
-                                            {64, 1, DType::BF16, infinity},
-                                            {64, 4, DType::F32, -std::nanf("")},
-                                            {64, 4, DType::Q8_0, infinity},
-                                            {64, 4, DType::Q4_0, -infinity}}) {
+    for (const Spoiled& how : {Spoiled{32, 2, DType::F16, std::nanf("")},
+                               {33, 2, DType::F16, -infinity},
+                               {64, 4, DType::F16, 1e6},
+                               {64, 1, DType::BF16, infinity},
+                               {64, 4, DType::F32, -std::nanf("")},
+                               {64, 4, DType::Q8_0, infinity},
+                               {64, 4, DType::Q4_0, -infinity}}) {
         SmallModel model;
-        Axis kv = model.axis("kv_heads", 1), q_per_kv = model.axis("q_per_kv", queries);
-        Axis axis = model.axis("d", d), slots = model.axis("slots", 1);
-        Axis cells = model.axis("cells", 200);
-        int32_t id = 0;
-        Tensor values = model.weight("values", DType::F32, {model.axis("ids", SmallModel::ids)},
-                                     {kv, axis}, [&](std::span<std::byte> row) {
-                                         std::vector<float> numbers(size_t(d), 0.5f);
-                                         if (id++ == spoiled) numbers[3] = value;
-                                         std::memcpy(row.data(), numbers.data(), row.size());
-                                     });
-        graph::Cache cache{model.graph.state("k_cache", dtype, {slots, kv, cells}, {axis}),
-                           model.graph.state("v_cache", dtype, {slots, kv, cells}, {axis})};
-        model.finish(attend(model.activation("q", {kv, q_per_kv, axis}),
-                            model.activation("k", {kv, axis}),
-                            embed(values, model.graph.input("ids")), cache, 0.1));
-        std::vector<int32_t> sound(80, 1), ids = sound, few{1, 1, spoiled, 1}, one{2};
-        ids[9] = spoiled;
-        // Two runs: what each token says, and whether it sees a spoiled one.
-        graph::StepInputs prompt, next, clean, some;
-        prompt.append(0, 0, ids);
-        prompt.rows = {0, 8, 9, 79};
-        next.append(0, 80, one);
-        next.rows = {0};
-        clean.append(0, 0, sound);
-        clean.rows = {79};
-        some.append(0, 80, few);
-        some.rows = {0, 1, 2, 3};
+        how.build(model);
+        const auto block = size_t(gguf::traits(how.dtype).block);
+        // Whether each token that is asked for sees the spoiled one.
         const bool sees[] = {false, false, true, true, true, false, false, false, true, true};
         for (const test::Machine& machine : test::machines()) {
-            std::vector<float> found = model.run(test::make_cpu(machine), {prompt, next});
-            const std::vector<float> more = model.run(test::make_cpu(machine), {clean, some});
+            std::vector<float> found =
+                model.run(test::make_cpu(machine),
+                          {spoiled_step(0, 80, 9, {0, 8, 9, 79}), spoiled_step(80, 1, -1, {0})});
+            const std::vector<float> more =
+                model.run(test::make_cpu(machine),
+                          {spoiled_step(0, 80, -1, {79}), spoiled_step(80, 4, 2, {0, 1, 2, 3})});
             found.insert(found.end(), more.begin(), more.end());
-            const int64_t row = queries * d;
-            ASSERT_EQ(int64_t(found.size()), 10 * row);
-            for (int64_t i = 0; i < int64_t(found.size()); ++i) {
-                const int64_t element = i % d, block = gguf::traits(dtype).block;
-                const bool spoils = sees[i / row] && element / block == 3 / block;
-                const float result = found[size_t(i)];
+            const size_t row = size_t(how.q_per_kv * how.d);
+            ASSERT_EQ(found.size(), std::size(sees) * row);
+            for (size_t i = 0; i < found.size(); ++i) {
+                const size_t element = i % size_t(how.d);
+                const bool spoils = sees[i / row] && element / block == Spoiled::element / block;
                 const bool right =
-                    spoils ? !std::isfinite(result) : std::abs(result - 0.5f) < 0.02f;
-                ASSERT_TRUE(right) << machine.variant << ", cache " << gguf::name(dtype) << ", row "
-                                   << i / row << ", element " << element << ": " << result;
+                    spoils ? !std::isfinite(found[i]) : std::abs(found[i] - Spoiled::other) < 0.02f;
+                ASSERT_TRUE(right)
+                    << machine.variant << ", cache " << gguf::name(how.dtype) << ", row " << i / row
+                    << ", element " << element << ": " << found[i];
             }
         }
     }

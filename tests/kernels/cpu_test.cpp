@@ -498,27 +498,26 @@ TEST(Cpu, DeltaNet) {
         }
 }
 
-// One token forgets all, or almost: chunks are as exact after it as steps.
+// A delta net whose log decays are what `value` says of each token's id.
+void build_delta_net(SmallModel& model, bool per_channel,
+                     const std::function<float(int32_t id)>& value) {
+    Axis heads = model.axis("heads", 2), d = model.axis("d", 37);
+    Tensor q = l2_norm(model.activation("q", {heads, d}), 1e-6);
+    Tensor k = l2_norm(model.activation("k", {heads, d}), 1e-6);
+    Tensor decay = test::activation_of(model, "decay", per_channel ? Shape{heads, d} : Shape{heads},
+                                       [&](int32_t id, size_t) { return value(id); });
+    Tensor state = model.graph.state("state", DType::F32, {model.axis("slots", 1), heads, d}, {d});
+    model.finish(delta_net(q, k, model.activation("v", {heads, d}), decay,
+                           sigmoid(model.activation("beta", {heads})), state));
+}
+
+// Some tokens forget all, or almost: chunks are as exact after them as steps.
 TEST(Cpu, DeltaNetForgets) {
     for (bool per_channel : {false, true})
         for (float forgetting : {-90.0f, -1e4f, -1e30f, -std::numeric_limits<float>::infinity()}) {
             SmallModel model;
-            Axis heads = model.axis("heads", 2), d = model.axis("d", 37);
-            Tensor q = l2_norm(model.activation("q", {heads, d}), 1e-6);
-            Tensor k = l2_norm(model.activation("k", {heads, d}), 1e-6);
-            int32_t id = 0;
-            const Shape decayed = per_channel ? Shape{heads, d} : Shape{heads};
-            Tensor decays = model.weight(
-                "decays", DType::F32, {model.axis("ids", SmallModel::ids)}, decayed,
-                [&](std::span<std::byte> row) {
-                    std::vector<float> all(row.size() / 4, id++ % 32 == 5 ? forgetting : -0.1f);
-                    std::memcpy(row.data(), all.data(), row.size());
-                });
-            Tensor state =
-                model.graph.state("state", DType::F32, {model.axis("slots", 1), heads, d}, {d});
-            model.finish(delta_net(q, k, model.activation("v", {heads, d}),
-                                   embed(decays, model.graph.input("ids")),
-                                   sigmoid(model.activation("beta", {heads})), state));
+            build_delta_net(model, per_channel,
+                            [&](int32_t id) { return id % 32 == 5 ? forgetting : -0.1f; });
             expect_close(model, {test::random_step(0, 70), test::random_step(70, 1)}, 1e-10);
         }
 }
@@ -526,29 +525,14 @@ TEST(Cpu, DeltaNetForgets) {
 // A decay that is no number spoils what comes after it, in chunks as in steps.
 TEST(Cpu, DeltaNetKeepsNaN) {
     constexpr int32_t spoiled = 60;
+    std::vector<int32_t> ids(70, 1);
+    ids[40] = spoiled;
+    graph::StepInputs prompt;
+    prompt.append(0, 0, ids);
+    prompt.rows = {31, 39, 40, 69};
     for (bool per_channel : {false, true}) {
         SmallModel model;
-        Axis heads = model.axis("heads", 2), d = model.axis("d", 37);
-        int32_t id = 0;
-        const Shape decayed = per_channel ? Shape{heads, d} : Shape{heads};
-        Tensor decays = model.weight("decays", DType::F32, {model.axis("ids", SmallModel::ids)},
-                                     decayed, [&](std::span<std::byte> row) {
-                                         const float one = id++ == spoiled ? NAN : -0.1f;
-                                         std::vector<float> all(row.size() / 4, one);
-                                         std::memcpy(row.data(), all.data(), row.size());
-                                     });
-        Tensor state =
-            model.graph.state("state", DType::F32, {model.axis("slots", 1), heads, d}, {d});
-        Tensor q = l2_norm(model.activation("q", {heads, d}), 1e-6);
-        Tensor k = l2_norm(model.activation("k", {heads, d}), 1e-6);
-        model.finish(delta_net(q, k, model.activation("v", {heads, d}),
-                               embed(decays, model.graph.input("ids")),
-                               sigmoid(model.activation("beta", {heads})), state));
-        graph::StepInputs prompt;
-        std::vector<int32_t> ids(70, 1);
-        ids[40] = spoiled;
-        prompt.append(0, 0, ids);
-        prompt.rows = {31, 39, 40, 69};
+        build_delta_net(model, per_channel, [](int32_t id) { return id == spoiled ? NAN : -0.1f; });
         for (const Machine& machine : machines()) {
             const std::vector<float> found = model.run(test::make_cpu(machine), {prompt});
             ASSERT_EQ(found.size(), 4u * 2 * 37);
