@@ -91,7 +91,7 @@ Scales32 scale_by_32(const float* x, Q8Tile& tile, int token) {
     store(scales, as_float(add(as_int(scale.below), exponent)));
     store(token_powers, token_power);
     // What is infinite or no number spoils all of the token.
-    tile.scales[token] = largest - largest == 0 ? token_powers[0] : largest;
+    tile.scales[token] = is_finite(largest) ? token_powers[0] : largest;
     Scales32 of;
     for (int n = 0; n < blocks; ++n) {
         const int lane = n * lanes_of_block;

@@ -40,6 +40,9 @@ inline float largest_magnitude(const float* x, int64_t count) {
     return largest_float(most);
 }
 
+// Whether all numbers are finite, of whose magnitudes this is the largest.
+inline bool is_finite(float largest) { return largest - largest == 0; }
+
 // The scale of a block of 32 is a power of two and some steps of 2^(1/4) less: the least that makes
 // no code larger than the largest. Its product with a scale of weights is then one of four that all
 // tokens share, but for the exponent.
@@ -91,12 +94,9 @@ struct BlockScale {
         alignas(64) float scales[lanes], inverses[lanes];
         store(scales, mul(power, of.below));
         store(inverses, of.inverse);
-        scale = most - most == 0 ? scales[0] : most, inverse = inverses[0];
+        scale = is_finite(most) ? scales[0] : most, inverse = inverses[0];
     }
 };
-
-// Whether all numbers are finite, of whose magnitudes this is the largest.
-inline bool is_finite(float largest) { return largest - largest == 0; }
 
 inline void round_codes(const float* x, int64_t count, float inverse, int8_t* codes) {
     for (int64_t i = 0; i < count; i += lanes)
