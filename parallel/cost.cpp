@@ -90,11 +90,11 @@ double at_most(double most, double draws, double share) {
     return std::min(sum, 1.0);
 }
 
-// One way to run a part: who shares it, and what that costs.
+// One way to run a part within a group: who shares it, and what that costs.
 struct Arrangement {
-    Cut cut;
+    const Cut* cut = nullptr;
     std::vector<double> shares;  // [member of the group]
-    double seconds = std::numeric_limits<double>::infinity();
+    double seconds = 0;
 };
 
 class Costs {
@@ -105,11 +105,9 @@ class Costs {
         for (const Part& part : question.parts) loads_.push_back(load_of(question, part, alone));
         // The first node makes the residual stream, [tokens embd].
         stream_bytes_ = 4.0 * double(question.graph.nodes()[0].output.shape().back()->extent);
-        prices_.assign(question.table.size(), 0.0);
     }
 
     const Load& load(size_t part) const { return loads_[part]; }
-    std::vector<double>& prices() { return prices_; }
 
     // Seconds that the whole part takes on a device, for the token and the prompt tokens.
     double alone(size_t part, int device) const {
@@ -134,18 +132,17 @@ class Costs {
         return between(unite(contributors, group), in_prompts);
     }
 
-    // The best way to run a part within a group; among equals the one with most devices.
-    Arrangement best(size_t part, const Group& group, const std::vector<Group>& subsets) const {
-        Arrangement found;
+    // The ways to run a part within a group.
+    std::vector<Arrangement> arrangements(size_t part, const Group& group,
+                                          const std::vector<Group>& subsets) const {
+        std::vector<Arrangement> all;
         for (const Group& sharing : subsets) {
             if (!includes(group, sharing)) continue;
-            for (const Cut& cut : question_.parts[part].cuts) {
-                if (sharing.size() > 1 && cut.units() < int64_t(sharing.size())) continue;
-                Arrangement next = arrange(part, cut, group, sharing);
-                if (next.seconds < found.seconds) found = std::move(next);
-            }
+            for (const Cut& cut : question_.parts[part].cuts)
+                if (sharing.size() == 1 || cut.units() >= int64_t(sharing.size()))
+                    all.push_back(arrange(part, cut, group, sharing));
         }
-        return found;
+        return all;
     }
 
   private:
@@ -166,7 +163,7 @@ class Costs {
 
     Arrangement arrange(size_t part, const Cut& cut, const Group& group,
                         const Group& sharing) const {
-        Arrangement result{.cut = cut, .shares = std::vector<double>(group.size(), 0.0)};
+        Arrangement result{.cut = &cut, .shares = std::vector<double>(group.size(), 0.0)};
         double speed = 0;  // parts per second, all together
         for (int device : sharing) speed += 1 / std::max(alone(part, device), 1e-15);
         for (size_t i = 0; i < group.size(); ++i)
@@ -174,8 +171,6 @@ class Costs {
                 result.shares[i] = 1 / std::max(alone(part, group[i]), 1e-15) / speed;
         result.seconds =
             slowest(part, cut, group, result.shares) + reduce(sharing, group, in_prompts(part));
-        for (size_t i = 0; i < group.size(); ++i)
-            result.seconds += prices_[size_t(group[i])] * result.shares[i] * loads_[part].bytes;
         return result;
     }
 
@@ -205,7 +200,6 @@ class Costs {
 
     const Question& question_;
     std::vector<Load> loads_;
-    std::vector<double> prices_;
     double stream_bytes_ = 0;
 };
 
@@ -258,9 +252,16 @@ struct Search {
     std::vector<std::vector<size_t>> parts_of;
     std::vector<bool> in_prompts;  // whether prompts run it for all of their tokens
     std::vector<bool> joined;      // to the layer before, by a cache
+    // What does not depend on prices is found once.
+    std::vector<std::vector<std::vector<Arrangement>>> arrangements;  // [part][group]
+    std::vector<std::vector<double>> exchange[2];                     // [in_prompts][from][to]
+    std::vector<double> prices;                                       // [device]: per byte
 
     explicit Search(const Question& question)
-        : question(question), costs(question), groups(candidates(question.table)) {
+        : question(question),
+          costs(question),
+          groups(candidates(question.table)),
+          prices(question.table.size(), 0.0) {
         parts_of.resize(size_t(question.graph.layers()) + 2);
         for (size_t i = 0; i < question.parts.size(); ++i)
             parts_of[size_t(question.parts[i].layer) + 1].push_back(i);
@@ -269,6 +270,35 @@ struct Search {
                 parts_of[layer], [&](size_t part) { return costs.in_prompts(part); }));
             joined.push_back(is_in_shared_cache(question.graph, int64_t(layer) - 1));
         }
+        for (size_t part = 0; part < question.parts.size(); ++part) {
+            arrangements.emplace_back();
+            for (const Group& group : groups)
+                arrangements.back().push_back(costs.arrangements(part, group, groups));
+        }
+        for (bool prompts : {false, true})
+            for (const Group& from : groups) {
+                exchange[prompts].emplace_back();
+                for (const Group& to : groups)
+                    exchange[prompts].back().push_back(costs.exchange(from, to, prompts));
+            }
+    }
+
+    // Seconds of an arrangement and what its bytes cost.
+    double price(size_t part, const Group& group, const Arrangement& arrangement) const {
+        double sum = arrangement.seconds;
+        for (size_t i = 0; i < group.size(); ++i)
+            sum += prices[size_t(group[i])] * arrangement.shares[i] * costs.load(part).bytes;
+        return sum;
+    }
+
+    // The best way to run a part within a group; among equals the one with most devices.
+    std::pair<double, const Arrangement*> best(size_t part, size_t group) const {
+        std::pair<double, const Arrangement*> found{std::numeric_limits<double>::infinity(),
+                                                    &arrangements[part][group].front()};
+        for (const Arrangement& arrangement : arrangements[part][group])
+            if (double next = price(part, groups[group], arrangement); next < found.first)
+                found = {next, &arrangement};
+        return found;
     }
 
     // A part that the embedding and the head both read keeps the two together.
@@ -296,9 +326,8 @@ struct Search {
                 if (layer == 0) best[0][g] = own[0][g];
                 for (size_t h = 0; layer > 0 && h < groups.size(); ++h) {
                     if (joined[layer] && h != g) continue;
-                    double sum = best[layer - 1][h] +
-                                 costs.exchange(groups[h], groups[g], in_prompts[layer]) +
-                                 own[layer][g];
+                    double sum =
+                        best[layer - 1][h] + exchange[in_prompts[layer]][h][g] + own[layer][g];
                     if (sum < best[layer][g]) best[layer][g] = sum, from[layer][g] = h;
                 }
             }
@@ -310,24 +339,23 @@ struct Search {
     }
 
     Choice choose() const {
-        std::pair<double, std::vector<size_t>> best{std::numeric_limits<double>::infinity(), {}};
+        std::pair<double, std::vector<size_t>> least{std::numeric_limits<double>::infinity(), {}};
         bool closed = ends_together();
         std::vector own(parts_of.size(), std::vector<double>(groups.size(), 0.0));
         for (size_t layer = 0; layer < own.size(); ++layer)
             for (size_t g = 0; g < groups.size(); ++g)
-                for (size_t part : parts_of[layer])
-                    own[layer][g] += costs.best(part, groups[g], groups).seconds;
+                for (size_t part : parts_of[layer]) own[layer][g] += best(part, g).first;
         for (size_t first = 0; first < groups.size(); ++first) {
             auto next = path(own, first, closed);
-            if (next.first < best.first) best = next;
+            if (next.first < least.first) least = next;
         }
         Choice choice;
-        for (size_t g : best.second) choice.groups.push_back(groups[g]);
+        for (size_t g : least.second) choice.groups.push_back(groups[g]);
         for (size_t i = 0; i < question.parts.size(); ++i) {
-            const Group& group = choice.groups[size_t(question.parts[i].layer) + 1];
-            Arrangement arrangement = costs.best(i, group, groups);
-            choice.cuts.push_back(arrangement.cut);
-            choice.shares.push_back(arrangement.shares);
+            const Arrangement& chosen =
+                *best(i, least.second[size_t(question.parts[i].layer) + 1]).second;
+            choice.cuts.push_back(*chosen.cut);
+            choice.shares.push_back(chosen.shares);
         }
         return choice;
     }
@@ -363,7 +391,7 @@ Choice choose_by_cost(const Question& question) {
             // A tenth is left for what is not part of a part: norms, scratch, rounding.
             if (held[i] <= 0.9 * double(question.table.devices[i].free_bytes)) continue;
             fits = false;
-            double& price = search.costs.prices()[i];
+            double& price = search.prices[i];
             price = std::max(step, 2 * price);
         }
         if (fits) return choice;
