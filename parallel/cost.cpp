@@ -158,7 +158,7 @@ class Costs {
         double bytes = stream_bytes_ * double(group.size() - 1);
         double more = in_prompts ? prompt_tokens : 0;
         double steps = 1 + more / double(question_.options.bucket);
-        return steps * seconds + (rate > 0 ? (1 + more) * bytes / rate : 0);
+        return steps * seconds + (1 + more) * bytes / rate;
     }
 
     Arrangement arrange(size_t part, const Cut& cut, const Group& group,

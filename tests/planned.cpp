@@ -1,6 +1,7 @@
 #include "planned.h"
 
 #include <algorithm>
+#include <limits>
 #include <sstream>
 
 #include "data.h"
@@ -10,6 +11,7 @@ namespace tandem::test {
 using namespace parallel;
 
 DeviceTable equal_devices(size_t count) {
+    constexpr Link no_cost{.bytes_per_second = std::numeric_limits<double>::infinity()};
     DeviceTable table;
     for (size_t i = 0; i < count; ++i)
         table.devices.push_back({.name = "d" + std::to_string(i),
@@ -17,7 +19,7 @@ DeviceTable equal_devices(size_t count) {
                                  .bytes_per_second = 1e10,
                                  .multiply_adds_per_second = 1e11,
                                  .rounding = "same"});
-    table.links.assign(count, std::vector<Link>(count));
+    table.links.assign(count, std::vector<Link>(count, no_cost));
     return table;
 }
 

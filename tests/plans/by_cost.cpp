@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 #include <set>
 
 #include "models.h"
@@ -14,6 +15,9 @@ namespace {
 using namespace parallel;
 
 constexpr const char* checkpoints[] = {"llama-8b-q4_k_m", "qwen3-30b-a3b-q4_k_m"};
+
+constexpr double any_rate = std::numeric_limits<double>::infinity();
+constexpr Link no_cost{.bytes_per_second = any_rate};
 
 DeviceTable table_of(size_t devices, Link link) {
     DeviceTable table = equal_devices(devices);
@@ -31,7 +35,7 @@ void with_plan(const char* model, const DeviceTable& table,
 TEST(ByCost, free_exchanges_cut_everything) {
     for (const char* model : checkpoints)
         for (size_t devices : {2, 3}) {
-            DeviceTable table = table_of(devices, {});
+            DeviceTable table = table_of(devices, no_cost);
             with_plan(model, table, [&](const Planned& planned) {
                 auto parts = find_parts(*planned.graph, find_policy("graph").divides);
                 ASSERT_EQ(planned.plan.partitions.size(), parts.size()) << model;
@@ -45,10 +49,11 @@ TEST(ByCost, free_exchanges_cut_everything) {
 TEST(ByCost, exchanges_of_a_second_leave_everything_whole) {
     for (const char* model : checkpoints)
         for (size_t devices : {2, 3, 8})
-            with_plan(model, table_of(devices, {.seconds = 1}), [&](const Planned& planned) {
-                EXPECT_TRUE(planned.plan.partitions.empty());
-                EXPECT_EQ(exchanges(planned.placed).size(), 1u) << "only the logits move";
-            });
+            with_plan(model, table_of(devices, {.seconds = 1, .bytes_per_second = any_rate}),
+                      [&](const Planned& planned) {
+                          EXPECT_TRUE(planned.plan.partitions.empty());
+                          EXPECT_EQ(exchanges(planned.placed).size(), 1u) << "only the logits move";
+                      });
 }
 
 // Where one exchange saves less than it costs, bytes that cost much are enough to stay whole, too.
@@ -58,8 +63,15 @@ TEST(ByCost, a_slow_wire_leaves_everything_whole) {
                   [&](const Planned& planned) { EXPECT_TRUE(planned.plan.partitions.empty()); });
 }
 
+// That nothing is known of a link does not make it one that costs nothing.
+TEST(ByCost, links_that_are_not_known_leave_everything_whole) {
+    for (const char* model : checkpoints)
+        with_plan(model, table_of(3, {}),
+                  [&](const Planned& planned) { EXPECT_TRUE(planned.plan.partitions.empty()); });
+}
+
 TEST(ByCost, shares_follow_the_speed) {
-    DeviceTable table = table_of(2, {});
+    DeviceTable table = table_of(2, no_cost);
     table.devices[1].bytes_per_second *= 3;
     table.devices[1].multiply_adds_per_second *= 3;
     for (const char* model : checkpoints)
@@ -87,7 +99,7 @@ TEST(ByCost, shares_follow_the_speed) {
 // but multiply-adds, of one token and four prompt tokens, the other nothing but bytes, of one token
 // and a part of 4 in 512 of a prompt step: they are as fast as each other.
 TEST(ByCost, attention_is_counted_at_half_the_context) {
-    DeviceTable table = table_of(2, {});
+    DeviceTable table = table_of(2, no_cost);
     constexpr double multiply_adds = 98304 + 2048.0 * 8 * (32 + 32);
     constexpr double bytes = 2 * 98304 + 2048.0 * 4 * (32 + 32) * 2;
     table.devices[0].bytes_per_second = table.devices[1].multiply_adds_per_second = 1e30;
@@ -106,7 +118,7 @@ TEST(ByCost, attention_is_counted_at_half_the_context) {
 
 // A device that is the faster by far takes it all, if an exchange costs more than it saves.
 TEST(ByCost, the_fastest_takes_what_stays_whole) {
-    DeviceTable table = table_of(3, {.seconds = 1});
+    DeviceTable table = table_of(3, {.seconds = 1, .bytes_per_second = any_rate});
     table.devices[1].bytes_per_second *= 2;
     table.devices[1].multiply_adds_per_second *= 2;
     with_plan(checkpoints[0], table, [&](const Planned& planned) {
@@ -117,7 +129,7 @@ TEST(ByCost, the_fastest_takes_what_stays_whole) {
 TEST(ByCost, memory_is_a_bound) {
     for (const char* model : checkpoints)
         for (double seconds : {0.0, 1e-5, 1.0}) {
-            DeviceTable table = table_of(4, {.seconds = seconds});
+            DeviceTable table = table_of(4, {.seconds = seconds, .bytes_per_second = any_rate});
             double needed = 0;
             with_plan(model, table, [&](const Planned& planned) {
                 for (int64_t bytes : weight_bytes(*planned.graph, planned.plan, table))
@@ -143,7 +155,7 @@ TEST(ByCost, blocks_that_share_a_cache_stay_together) {
     with_model("gemma4-dense", [&](const gguf::File& file) {
         for (int trial = 0; trial < 300; ++trial) {
             const auto devices = size_t(random.between(2, 4));
-            DeviceTable table = table_of(devices, {});
+            DeviceTable table = table_of(devices, no_cost);
             for (DeviceRow& row : table.devices) {
                 row.bytes_per_second *= std::exp2(6 * random.uniform());
                 row.multiply_adds_per_second *= std::exp2(6 * random.uniform());
