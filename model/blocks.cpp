@@ -160,6 +160,10 @@ int64_t window_of(const Layer& layer, int64_t period) {
         slides = keys.of_layer("attention.sliding_window_pattern", layer.index) != 0;
     } else {
         if (!pattern.empty()) period = pattern[0];
+        if (period < 0)
+            throw Error(layer.model.file.path() + ": key " + keys.architecture() +
+                        ".attention.sliding_window_pattern is " + std::to_string(period) +
+                        ", expected a number from 0");
         slides = period == 0 || layer.index % period < period - 1;
     }
     return slides ? keys.extent("attention.sliding_window") : 0;

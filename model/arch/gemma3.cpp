@@ -17,7 +17,7 @@ double scale_of_scores(const Builder& model) {
 Tensor attention(Layer& layer, Tensor h, const Rope& full, const Rope& windowed) {
     AttentionAxes axes = layer.attention_axes();
     auto [kv_heads, q_per_kv, d, dv] = axes;
-    bool slides = layer.model.keys.integer("attention.sliding_window", 0) > 0;
+    bool slides = layer.model.keys.integer("attention.sliding_window", 0) != 0;
     int64_t window = slides ? window_of(layer, 6) : 0;
     Tensor positions = layer.model.positions();
     auto [q, k, v] = qkv(layer, h, axes);

@@ -410,6 +410,15 @@ TEST_F(Refused, windows_without_a_size) {
               "key gemma4.embedding_length_per_layer_input is -4, expected 1 to 2147483647");
 }
 
+TEST_F(Refused, windows_below_0) {
+    for (const char* key :
+         {"gemma3.attention.sliding_window", "gemma3.attention.sliding_window_pattern"}) {
+        start_from("gemma3");
+        metadata.set(key, {.type = gguf::ValueType::I32, .elements = std::vector<int64_t>{-1}});
+        EXPECT_TRUE(answer().starts_with("key " + std::string(key) + " is -1, expected ")) << key;
+    }
+}
+
 // The writer leaves them out.
 TEST_F(Refused, but_not_extents_of_1_behind_the_last) {
     start_from("llama-rope-factors");
