@@ -59,14 +59,20 @@ int64_t original_context(const Builder& model) {
 }  // namespace
 
 Rope rope_parameters(const Builder& model, bool halves) {
-    return rope_parameters(model, halves, model.keys.positive("rope.freq_base", 10000));
+    return rope_parameters(model, halves, model.head_size());
 }
 
-Rope rope_parameters(const Builder& model, bool halves, double base) {
+Rope rope_parameters(const Builder& model, bool halves, int64_t head_size) {
+    const double base = model.keys.positive("rope.freq_base", 10000);
+    return rope_parameters(model, halves, head_size, base);
+}
+
+Rope rope_parameters(const Builder& model, bool halves, int64_t head_size, double base) {
     const Hyperparameters& keys = model.keys;
-    int64_t d = model.head_size();
-    Rope rope{.dims = int(keys.extent("rope.dimension_count", d)), .base = base, .halves = halves};
-    require_rotated(model, "rope.dimension_count", rope.dims, d);
+    Rope rope{.dims = int(keys.extent("rope.dimension_count", head_size)),
+              .base = base,
+              .halves = halves};
+    require_rotated(model, "rope.dimension_count", rope.dims, head_size);
     std::string type = rope_scaling(model);
     if (type != "none") rope.scale = rope_scale(model);
     rope.magnitude = keys.positive("rope.scaling.attn_factor", 1);

@@ -14,7 +14,8 @@ void head(Builder& model, Tensor x, double soft_cap = 0);
 // Rotary parameters from the file's rope.* keys: base, linear scaling or YaRN. `halves` is the
 // pairing that the architecture uses (NeoX), else neighbours.
 Rope rope_parameters(const Builder& model, bool halves);
-Rope rope_parameters(const Builder& model, bool halves, double base);
+Rope rope_parameters(const Builder& model, bool halves, int64_t head_size);
+Rope rope_parameters(const Builder& model, bool halves, int64_t head_size, double base);
 // Frequency factors that the file may carry for them: rope_freqs, or the set of LongRoPE's two that
 // suits the context. Empty where it has none.
 Tensor rope_factors(Builder& model, const Rope& rope);

@@ -44,7 +44,7 @@ Tensor feed_forward(Layer& layer, Tensor h) {
 
 void build(Builder& model) {
     model.leave_out_drafts();
-    model.rope = rope_parameters(model, false);
+    model.rope = rope_parameters(model, false, latent_head_size(model));
     LatentAttention attention = attention_of(model);
     Shape embd{model.embd};
     Tensor x = embedding(model);

@@ -25,7 +25,7 @@ Tensor attention(Layer& layer, Tensor h, const Rope& full, const Rope& windowed)
 void build(Builder& model) {
     const Rope full = rope_parameters(model, true);
     const double windowed_base = model.keys.positive("rope.freq_base_swa", full.base);
-    const Rope windowed = rope_parameters(model, true, windowed_base);
+    const Rope windowed = rope_parameters(model, true, model.head_size(), windowed_base);
     Shape embd{model.embd};
     Mixture experts{.scores = Mixture::Scores::SoftmaxOfChosen,
                     .renormalise = false,

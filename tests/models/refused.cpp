@@ -263,8 +263,7 @@ TEST_F(Refused, but_not_factors_where_every_block_slides) {
 
 // The plain keys are for files that have no others.
 TEST_F(Refused, but_not_latent_heads_without_the_plain_keys) {
-    start_from("kimi-linear");
-    const std::string front = "kimi-linear.attention.";
+    std::string front;
     auto leave_out = [&](const std::string& ending) {
         const Metadata all = metadata;
         metadata = {};
@@ -272,11 +271,15 @@ TEST_F(Refused, but_not_latent_heads_without_the_plain_keys) {
             if (key != front + "key_length" + ending && key != front + "value_length" + ending)
                 metadata.set(key, value);
     };
-    leave_out("");
-    EXPECT_EQ(answer(), "");
-    leave_out("_mla");
-    EXPECT_TRUE(answer().starts_with("the required key " + front + "key_length is missing"))
-        << answer();
+    for (std::string name : {"kimi-linear", "deepseek2-lite"}) {
+        start_from(name);
+        front = metadata.text("general.architecture").value() + ".attention.";
+        leave_out("");
+        EXPECT_EQ(answer(), "") << name;
+        leave_out("_mla");
+        EXPECT_TRUE(answer().starts_with("the required key " + front + "key_length is missing"))
+            << answer();
+    }
 }
 
 TEST_F(Refused, models_that_write_no_text) {
