@@ -1,7 +1,5 @@
 #include "kernels/cpu/variants.h"
 
-#include <vector>
-
 #if defined(__x86_64__)
 #include <cpuid.h>
 #endif
@@ -92,11 +90,6 @@ constexpr Variant variants[] = {
     {"portable", [] { return true; }, portable::isa},
 };
 
-std::vector<const Variant*>& added_variants() {
-    static std::vector<const Variant*> added;
-    return added;
-}
-
 }  // namespace
 
 bool is_zen4() {
@@ -118,12 +111,10 @@ bool adds_cheaply() {
 const Variant* find_variant(std::string_view name) {
     for (const Variant& variant : variants)
         if ((name.empty() || name == variant.name) && variant.supported()) return &variant;
-    for (const Variant* variant : added_variants())
-        if (name == variant->name && variant->supported()) return variant;
+    for (const Variant& variant : further_variants())
+        if (name == variant.name && variant.supported()) return &variant;
     return nullptr;
 }
-
-void add_variant(const Variant& variant) { added_variants().push_back(&variant); }
 
 std::string supported_variants() {
     std::string names;

@@ -1,6 +1,7 @@
 // The instruction-set variants of this build, and which of them this machine runs.
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -19,7 +20,8 @@ struct Variant {
 // name.
 const Variant* find_variant(std::string_view name = "");
 std::string supported_variants();  // "avx2, portable"
-// Makes one known that is found by its name alone. It must stay where it is.
-void add_variant(const Variant& variant);
+// Those found by their names alone: none, but for a program that defines this function itself, in
+// the place of further_variants.cpp.
+std::span<const Variant> further_variants();
 
 }  // namespace tandem::kernels::cpu

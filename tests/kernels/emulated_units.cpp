@@ -11,13 +11,14 @@ const Isa& isa();
 
 namespace {
 
-const Variant emulated{
-    "amx_emulated",
-    [] { return find_variant("avx512") && __builtin_cpu_supports("avx512vbmi") != 0; },
-    amx_emulated::isa};
-const bool added = (add_variant(emulated), true);
+constexpr Variant variants[] = {
+    {"amx_emulated",
+     [] { return find_variant("avx512") && __builtin_cpu_supports("avx512vbmi") != 0; },
+     amx_emulated::isa}};
 
 }  // namespace
+
+std::span<const Variant> further_variants() { return variants; }
 
 }  // namespace tandem::kernels::cpu
 #endif
