@@ -53,7 +53,7 @@ const Policy& find_policy(std::string_view name);
 bool is_in_shared_cache(const graph::Graph& graph, int64_t bound);
 // The choice of mode `layer`: whole layers, by memory.
 Choice choose_by_layers(const Question& question);
-// The choice of mode `graph`: least seconds by the device table (parallel/cost.cpp).
+// The choice of mode `graph`: least seconds by the device table (parallel/choose_by_cost.cpp).
 Choice choose_by_cost(const Question& question);
 
 }  // namespace tandem::parallel
