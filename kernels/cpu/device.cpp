@@ -84,7 +84,7 @@ CpuDevice::CpuDevice(const Options& options)
 }
 
 std::span<const Kernel> CpuDevice::kernels() const {
-    return cpu::claims(isa_.reduced, isa_.halves);
+    return cpu::claims(isa_.reduced, isa_.sums_in_halves);
 }
 
 const Kernel* CpuDevice::copy() const { return cpu::dense().prepare; }

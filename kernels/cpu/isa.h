@@ -10,7 +10,7 @@ namespace tandem::kernels::cpu {
 // 64 bytes: codes int8[columns]; scales f32[columns / block]; and sums of codes, which the offsets
 // of weight types multiply: i32 per 16, f32 per 16, i32 per 32, f32 per 32 elements. In blocks of
 // 32 the f32 sums are multiplied by the scale already. Where sums are kept in halves of lanes
-// (Isa::halves), an i32 is two i16: the first and the last two of every four codes.
+// (Isa::sums_in_halves), an i32 is two i16: the first and the last two of every four codes.
 struct Q8Row {
     int64_t scales = 0, sums16 = 0, real_sums16 = 0, sums32 = 0, real_sums32 = 0;  // byte offsets
     int64_t bytes = 0;
@@ -42,8 +42,8 @@ inline constexpr int scale_steps = 4;
 inline constexpr int tile_tokens = 16, tile_columns = 256;
 constexpr int64_t tiles_of(int64_t tokens) { return (tokens + tile_tokens - 1) / tile_tokens; }
 
-// Where sums are kept in halves of lanes (Isa::halves), codes of two columns alternate with those
-// of the two 16 columns later: each half of a lane, which takes two of every four, adds up 16
+// Where sums are kept in halves of lanes (Isa::sums_in_halves), codes of two columns alternate with
+// those of the two 16 columns later: each half of a lane, which takes two of every four, adds up 16
 // neighbours.
 constexpr int tile_place(int column, bool halves) {
     const int pair = column % 32 / 2;
@@ -232,11 +232,15 @@ struct Convolution {
 // Puts a row in place `token` of a bf16 tile; null: zeros.
 using PlaceBf16 = void(const float* row, int64_t columns, int parts, uint8_t* tile, int token);
 
-// What a set multiplies in prompts otherwise than in int8 and f32: nothing; F16, BF16, types of few
-// levels (forms.h), and attention with caches other than F32, in 16-bit integers (AVX2 and all
-// above; with caches of codes few tokens' attention, too); BF16 in bf16 instead (AVX512-BF16); or
-// all types but F32 and those of few levels in bf16, F16 in two such numbers (AMX-BF16).
-enum class Reduced { Nothing, Halves, Bf16, AllTypes };
+// What a set multiplies in prompts otherwise than in int8 and f32; each does what those before do.
+enum class Reduced {
+    Nothing,
+    // F16, BF16, types of few levels (forms.h) and attention with caches other than F32 in 16-bit
+    // integers; with caches of codes the attention of few tokens, too. AVX2 and all above.
+    Int16,
+    Bf16,     // but BF16 in bf16: AVX512-BF16
+    AllTypes  // all in bf16 but F32 and types of few levels; F16 as two such numbers: AMX-BF16
+};
 
 // One number to one number. Where an array is cut changes no bit. What is no number stays none.
 using Map = void(const float* x, float* y, int64_t count, float parameter);
@@ -247,11 +251,11 @@ struct Isa {
     // one.
     int panel_groups = 0;
     Reduced reduced = Reduced::Nothing;
-    // Whether sums are kept in halves of lanes (tile_place()), and signed codes of 8 bits in blocks
-    // of 32, whose sums these have no room for, multiplied as 16-bit integers in prompts.
-    bool halves = false;
-    // Of the int8 codes of activations.
-    int largest_code = 127;
+    // Whether sums of products of bytes are kept in the 16-bit halves of lanes (tile_place()).
+    // Those of signed codes of 8 bits in blocks of 32 have no room there: prompts multiply these as
+    // 16-bit integers.
+    bool sums_in_halves = false;
+    int largest_code = 127;  // of the int8 codes of activations
     // The matrix kernels of a type (gguf::DType); null where there are none.
     const Matrix* (*matrix)(int dtype) = nullptr;
     void (*quantize)(const float* x, int64_t columns, int64_t block, uint8_t* row) = nullptr;

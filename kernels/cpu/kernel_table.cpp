@@ -76,13 +76,13 @@ std::vector<Kernel> claims_with(Reduced offered, bool halves) {
     std::vector<Kernel> all = as_claims();
     std::erase_if(all, [&](const Kernel& kernel) {
         const CpuKernel& entry = *table[size_t(kernel.number)];
-        return entry.needs > offered || entry.halves.value_or(halves) != halves;
+        return entry.needs > offered || entry.sums_in_halves.value_or(halves) != halves;
     });
     return all;
 }
 
 std::array<std::vector<Kernel>, 4> all_claims(bool halves) {
-    return {claims_with(Reduced::Nothing, halves), claims_with(Reduced::Halves, halves),
+    return {claims_with(Reduced::Nothing, halves), claims_with(Reduced::Int16, halves),
             claims_with(Reduced::Bf16, halves), claims_with(Reduced::AllTypes, halves)};
 }
 

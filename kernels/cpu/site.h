@@ -34,8 +34,8 @@ struct CpuKernel {
     const Form* (*form)(const Operation& operation, size_t input) = nullptr;
     int64_t (*scratch_bytes)(std::span<const Operation> claimed) = nullptr;
     size_t in_place = 0;
-    Reduced needs = Reduced::Nothing;  // only for sets that reduce at least so much
-    std::optional<bool> halves;        // only for sets whose Isa::halves is this
+    Reduced needs = Reduced::Nothing;    // only for sets that reduce at least so much
+    std::optional<bool> sums_in_halves;  // only for sets whose Isa::sums_in_halves is this
     // Each token's rows come from the same token's rows and whole values, and members divide them
     // by share_rows or Rows::share alone.
     bool by_tokens = false;

@@ -70,11 +70,11 @@ inline ReducedBound reduced_bound_of(gguf::DType dtype, double times = 1) {
     return [=](kernels::cpu::Reduced reduced) {
         using kernels::cpu::Reduced;
         double bound = 0;
-        if (dtype == DType::BF16 && reduced >= Reduced::Halves) {
+        if (dtype == DType::BF16 && reduced >= Reduced::Int16) {
             const bool crossed = reduced == Reduced::Bf16 && kernels::cpu::adds_cheaply();
-            bound = reduced == Reduced::Halves ? 6e-9 : crossed ? 2e-8 : 8e-6;
+            bound = reduced == Reduced::Int16 ? 6e-9 : crossed ? 2e-8 : 8e-6;
         }
-        if (dtype == DType::F16 && reduced >= Reduced::Halves)
+        if (dtype == DType::F16 && reduced >= Reduced::Int16)
             bound = reduced == Reduced::AllTypes ? 4e-11 : 6e-9;
         return times * bound;
     };
@@ -85,7 +85,7 @@ inline ReducedBound reduced_bound_of(gguf::DType dtype, double times = 1) {
 inline ReducedBound attention_bound_of(gguf::DType keys, gguf::DType values) {
     const bool floats = keys == gguf::DType::F32 && values == gguf::DType::F32;
     return [=](kernels::cpu::Reduced reduced) {
-        return reduced >= kernels::cpu::Reduced::Halves && !floats ? 4e-8 : 0;
+        return reduced >= kernels::cpu::Reduced::Int16 && !floats ? 4e-8 : 0;
     };
 }
 

@@ -111,7 +111,7 @@ TEST(CpuHalves, CodesAreExact) {
             SCOPED_TRACE(machine.variant + " " + std::string(gguf::name(dtype)));
             const kernels::cpu::Isa& isa = kernels::cpu::find_variant(machine.variant)->isa();
             const bool in_16_bits =
-                few_levels ? isa.reduced >= kernels::cpu::Reduced::Halves : isa.halves;
+                few_levels ? isa.reduced >= kernels::cpu::Reduced::Int16 : isa.sums_in_halves;
             EXPECT_EQ(block_of(isa, dtype), in_16_bits ? 32 : 0);
             if (!in_16_bits) continue;
             expect_product(product_of(machine, dtype, weights, tokens), weights.values, tokens,
@@ -157,7 +157,8 @@ TEST(CpuHalves, NeighboursDoNotDecideHowCodesAreRead) {
     for (const test::Machine& machine : test::machines()) {
         SCOPED_TRACE(machine.variant);
         const kernels::cpu::Isa& isa = kernels::cpu::find_variant(machine.variant)->isa();
-        const bool halves = isa.halves, units = isa.reduced == kernels::cpu::Reduced::AllTypes;
+        const bool halves = isa.sums_in_halves,
+                   units = isa.reduced == kernels::cpu::Reduced::AllTypes;
         const std::string codes = "linear.q16_of_codes", few = "linear.packed";
         const std::string others = units ? "linear.units" : few;
         EXPECT_EQ(products(Sums(three), machine, 40),
@@ -168,7 +169,7 @@ TEST(CpuHalves, NeighboursDoNotDecideHowCodesAreRead) {
             products(Sums(four), machine, 40),
             halves ? Launches({{others, 1}, {codes, 2}, {others, 1}}) : Launches({{others, 4}}));
         EXPECT_EQ(products(Sums(four), machine, 8), Launches({{few, 4}}));
-        const bool in_16_bits = isa.reduced >= kernels::cpu::Reduced::Halves;
+        const bool in_16_bits = isa.reduced >= kernels::cpu::Reduced::Int16;
         EXPECT_EQ(
             products(Sums(levels), machine, 40),
             Launches(

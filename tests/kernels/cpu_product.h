@@ -11,7 +11,7 @@ namespace tandem::test {
 
 inline int code_of(const kernels::cpu::Q8Tile& tile, int token, int column,
                    const kernels::cpu::Isa& isa) {
-    const int place = kernels::cpu::tile_place(column, isa.halves);
+    const int place = kernels::cpu::tile_place(column, isa.sums_in_halves);
     return tile.codes[place / 64][token][place % 64];
 }
 

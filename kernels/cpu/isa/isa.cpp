@@ -45,7 +45,7 @@ constexpr Reduced reduced =
 #elif defined(__AVX512BF16__)
     Reduced::Bf16;
 #else
-    fast_pairs ? Reduced::Halves : Reduced::Nothing;
+    fast_pairs ? Reduced::Int16 : Reduced::Nothing;
 #endif
 
 }  // namespace
@@ -54,7 +54,7 @@ const Isa& isa() {
     static const Isa table{.lanes = lanes,
                            .panel_groups = panel_groups,
                            .reduced = reduced,
-                           .halves = sums_in_halves,
+                           .sums_in_halves = sums_in_halves,
                            .largest_code = largest_code,
                            .matrix = matrix,
                            .quantize = quantize,

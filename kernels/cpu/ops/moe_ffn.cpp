@@ -121,7 +121,7 @@ struct MoeFfn {
     // round more.
     bool many(int64_t choices) const {
         constexpr int64_t most_unpacked_in_rows = 16;  // twice as many as pass at a time
-        const bool early = site.isa.reduced == Reduced::AllTypes || site.isa.halves ||
+        const bool early = site.isa.reduced == Reduced::AllTypes || site.isa.sums_in_halves ||
                            has_few_levels(gate.dtype) || has_few_levels(up.dtype) ||
                            has_few_levels(down.dtype);
         return room.tiled && choices > (early ? most_tokens_in_rows : most_unpacked_in_rows);
