@@ -89,7 +89,7 @@ int64_t TileForm::groups() const {
     return parts > 0 && isa->reduced == Reduced::AllTypes ? 1 : isa->panel_groups;
 }
 
-decltype(Matrix::multiply_tiles) TileForm::product_of(const Matrix& matrix) const {
+Multiply TileForm::product_of(const Matrix& matrix) const {
     if (crossed && matrix.multiply_crossed) return matrix.multiply_crossed;
     if (q16_block > 0) return matrix.multiply_q16;
     return parts > 0 ? matrix.multiply_bf16 : matrix.multiply_tiles;

@@ -49,7 +49,7 @@ struct TileForm {
     // Groups of rows that products take at a time.
     int64_t groups() const;
     // The product of a matrix that reads such tiles.
-    decltype(Matrix::multiply_tiles) product_of(const Matrix& matrix) const;
+    Multiply product_of(const Matrix& matrix) const;
     // Puts an f32 row in place `token` of a tile; null: zeros.
     void place(const float* row, uint8_t* tile, int token) const;
 };

@@ -113,18 +113,19 @@ struct Product {
     uint8_t* scratch = nullptr;  // product_scratch bytes, aligned to 64, where x is in tiles
 };
 
+// The products of a type, by the form in which tokens lie; null where it has none of that form.
+using Multiply = void (*)(const Product& product);
 struct Matrix {
-    int64_t block = 0;  // of the activation's form; 0: f32 rows
-    void (*multiply_rows)(const Product& product) = nullptr;
-    void (*multiply_tiles)(const Product& product) =
-        nullptr;  // f32 tiles or Q8Tiles; null: Q16Tiles
-    void (*multiply_bf16)(const Product& product) = nullptr;  // bf16 tiles; null: none
-    void (*multiply_q16)(const Product& product) = nullptr;   // Q16Tiles; null: none
-    int64_t q16_block = 0;                                    // of those; 0: there are none
-    // The same as one of those above, by crossed products (crossed.h) or with other instructions in
-    // place of some (isa/panel.h), for processors that adds_cheaply(); null: none. It reads
-    // Q16Tiles where there is a block of those.
-    void (*multiply_crossed)(const Product& product) = nullptr;
+    int64_t block = 0;                  // of rows and tiles in int8; 0: they are f32
+    Multiply multiply_rows = nullptr;   // f32 rows, or Q8Rows; there always are some
+    Multiply multiply_tiles = nullptr;  // f32 tiles, or Q8Tiles
+    Multiply multiply_bf16 = nullptr;   // bf16 tiles
+    Multiply multiply_q16 = nullptr;    // Q16Tiles
+    int64_t q16_block = 0;              // of those; 0: there are none
+    // In place of one of those above on processors that adds_cheaply(): by crossed products
+    // (crossed.h), or with other instructions in place of some (isa/panel.h). It reads Q16Tiles
+    // where q16_block says so, else what multiply_tiles reads.
+    Multiply multiply_crossed = nullptr;
 };
 // Room for some groups of at most 16 rows that are unpacked at a time, and for their results of
 // some tiles of tokens; or for what matrix units unpack, and sums of some tokens and groups.

@@ -122,22 +122,12 @@ struct Floats {
     static F add_product(F sum, F row, F token) { return fma(row, token, sum); }
 };
 
-// In 16-bit integers, where that may be the best there is; and by crossed products.
+// Whether prompts may be multiplied in 16-bit integers.
 #if defined(__AMX_BF16__)
 constexpr bool in_integers = false;
 #else
 constexpr bool in_integers = fast_pairs;
 #endif
-template <class Type>
-constexpr auto multiply_integers() -> void (*)(const Product&) {
-    if constexpr (in_integers) return multiply_panels<Q16Dots<Type>>;
-    return nullptr;
-}
-template <class Type>
-constexpr auto crossed_integers() -> void (*)(const Product&) {
-    if constexpr (in_integers && crosses) return multiply_panels<Q16Dots<Adding<Type>>>;
-    return nullptr;
-}
 
 #if defined(__AVX512BF16__) && !defined(__AMX_BF16__)
 // A word is a pair; the last column may be alone.
@@ -152,30 +142,30 @@ struct Pairs {
     }
     static F add_product(F sum, F row, F token) { return dot_pairs(sum, row, token); }
 };
-constexpr Matrix many_of_bf16{.multiply_bf16 = multiply_panels<WordDots<Pairs>>};
+constexpr Multiply multiply_bf16_tiles = multiply_panels<WordDots<Pairs>>;
+constexpr bool bf16_in_integers = false;  // but by crossed products
 #else
-constexpr Matrix many_of_bf16{.multiply_bf16 = multiply_units<Brain, 1>,
-                              .multiply_q16 = multiply_integers<Brain>()};
+constexpr Multiply multiply_bf16_tiles = multiply_units<Brain, 1>;
+constexpr bool bf16_in_integers = in_integers;
 #endif
-
-template <class Type>
-constexpr auto* multiply_float_tiles = multiply_panels<WordDots<Floats<Type>>>;
 
 }  // namespace
 
 extern const Matrix f32{.multiply_rows = multiply_floats<Single>,
-                        .multiply_tiles = multiply_float_tiles<Single>};
+                        .multiply_tiles = multiply_panels<WordDots<Floats<Single>>>};
 extern const Matrix f16{.multiply_rows = multiply_floats<Half>,
-                        .multiply_tiles = multiply_float_tiles<Half>,
+                        .multiply_tiles = multiply_panels<WordDots<Floats<Half>>>,
                         .multiply_bf16 = multiply_units<Half, 2>,
-                        .multiply_q16 = multiply_integers<Half>(),
+                        .multiply_q16 = panels_if<in_integers, Q16Dots<Half>>(),
                         .q16_block = in_integers ? Half::q16_block : 0,
-                        .multiply_crossed = crossed_integers<Half>()};
+                        .multiply_crossed = panels_if < in_integers && crosses,
+                        Q16Dots < Adding < Half >>> ()};
 extern const Matrix bf16{.multiply_rows = multiply_floats<Brain>,
-                         .multiply_tiles = multiply_float_tiles<Brain>,
-                         .multiply_bf16 = many_of_bf16.multiply_bf16,
-                         .multiply_q16 = many_of_bf16.multiply_q16,
+                         .multiply_tiles = multiply_panels<WordDots<Floats<Brain>>>,
+                         .multiply_bf16 = multiply_bf16_tiles,
+                         .multiply_q16 = panels_if<bf16_in_integers, Q16Dots<Brain>>(),
                          .q16_block = in_integers ? Brain::q16_block : 0,
-                         .multiply_crossed = crossed_integers<Brain>()};
+                         .multiply_crossed = panels_if < in_integers && crosses,
+                         Q16Dots < Adding < Brain >>> ()};
 
 }  // namespace tandem::kernels::cpu::TANDEM_ISA

@@ -9,22 +9,21 @@
 
 namespace tandem::kernels::cpu::TANDEM_ISA {
 
-// Products with bytes of signed codes of 8 bits take longer than with 16 bits where their sums must
-// be widened.
+// Signed codes of 8 bits have no room in halves of lanes: as 16-bit integers they take less time
+// than as bytes whose sums are widened.
 template <class Type>
-constexpr auto multiply_wide() -> void (*)(const Product&) {
-    if constexpr (sums_in_halves && Type::is_signed && Type::levels == 128 && Type::block == 32)
-        return multiply_panels<Q16Dots<Type>>;
-    return nullptr;
+constexpr bool prompts_in_16_bits() {
+    return sums_in_halves && Type::is_signed && Type::levels == 128 && Type::block == 32;
 }
 
 template <class Type>
-inline constexpr Matrix kernels_of{.block = is_wide<Type> ? 256 : 32,
-                                   .multiply_rows = multiply<Type>,
-                                   .multiply_tiles = multiply_tiles<Type>,
-                                   .multiply_bf16 = multiply_units<Type, 1>,
-                                   .multiply_q16 = multiply_wide<Type>(),
-                                   .q16_block = multiply_wide<Type>() ? 32 : 0,
-                                   .multiply_crossed = crossed_tiles<Type>()};
+inline constexpr Matrix kernels_of{
+    .block = is_wide<Type> ? 256 : 32,
+    .multiply_rows = multiply<Type>,
+    .multiply_tiles = multiply_panels<QuadDots<Type>>,
+    .multiply_bf16 = multiply_units<Type, 1>,
+    .multiply_q16 = panels_if<prompts_in_16_bits<Type>(), Q16Dots<Type>>(),
+    .q16_block = prompts_in_16_bits<Type>() ? 32 : 0,
+    .multiply_crossed = crossed_tiles<Type>};
 
 }  // namespace tandem::kernels::cpu::TANDEM_ISA

@@ -239,7 +239,7 @@ void multiply_units(const Product& product) {
 #else
 
 template <class Type, int parts>
-inline constexpr void (*multiply_units)(const Product&) = nullptr;
+inline constexpr Multiply multiply_units = nullptr;
 
 #endif
 

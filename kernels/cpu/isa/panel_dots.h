@@ -350,12 +350,8 @@ struct QuadDots {
 };
 
 template <class Type>
-inline constexpr auto* multiply_tiles = multiply_panels<QuadDots<Type>>;
-template <class Type>
-constexpr auto crossed_tiles() -> void (*)(const Product&) {
-    if constexpr (crosses && (crosses_bytes<Type>() || PanelTraits<Type>::in_16_bits()))
-        return multiply_panels<QuadDots<Adding<Type>>>;
-    return nullptr;
-}
+inline constexpr Multiply crossed_tiles =
+    panels_if<crosses && (crosses_bytes<Type>() || PanelTraits<Type>::in_16_bits()),
+              QuadDots<Adding<Type>>>();
 
 }  // namespace tandem::kernels::cpu::TANDEM_ISA

@@ -187,4 +187,11 @@ void multiply_panels(const Product& product) {
     fence_nontemporal();
 }
 
+// Those of a Kernel where there are any, else null; then nothing of the Kernel is compiled.
+template <bool any, class Kernel>
+constexpr Multiply panels_if() {
+    if constexpr (any) return multiply_panels<Kernel>;
+    return nullptr;
+}
+
 }  // namespace tandem::kernels::cpu::TANDEM_ISA

@@ -62,28 +62,19 @@ struct TQ2_0 {
 
 // Weights are exact, so that rounding tokens to 8 bits would be all that is lost: prompts are
 // multiplied in 16, wherever there are dot products of such.
-template <class Type>
-constexpr auto crossed_q16() -> void (*)(const Product&) {
-    if constexpr (crosses) return multiply_panels<Q16Dots<Adding<Type>>>;
-    return nullptr;
-}
 template <class OfRows, class OfTiles>
-constexpr Matrix few_level_kernels() {
-    Matrix kernels{.block = is_wide<OfRows> ? 256 : 32, .multiply_rows = multiply<OfRows>};
-    if constexpr (fast_pairs) {
-        kernels.multiply_q16 = multiply_panels<Q16Dots<OfTiles>>;
-        kernels.q16_block = 32;
-        kernels.multiply_crossed = crossed_q16<OfTiles>();
-    } else {
-        kernels.multiply_tiles = multiply_tiles<OfRows>;
-    }
-    return kernels;
-}
+constexpr Matrix few_level_kernels{
+    .block = is_wide<OfRows> ? 256 : 32,
+    .multiply_rows = multiply<OfRows>,
+    .multiply_tiles = panels_if<!fast_pairs, QuadDots<OfRows>>(),
+    .multiply_q16 = panels_if<fast_pairs, Q16Dots<OfTiles>>(),
+    .q16_block = fast_pairs ? 32 : 0,
+    .multiply_crossed = panels_if<crosses, Q16Dots<Adding<OfTiles>>>()};
 
 }  // namespace
 
-extern const Matrix q1_0 = few_level_kernels<Q1_0, Q1_0>();
-extern const Matrix q2_0 = few_level_kernels<Q2_0, Q2_0>();
-extern const Matrix tq2_0 = few_level_kernels<TQ2_0, HalfTQ2_0>();
+extern const Matrix q1_0 = few_level_kernels<Q1_0, Q1_0>;
+extern const Matrix q2_0 = few_level_kernels<Q2_0, Q2_0>;
+extern const Matrix tq2_0 = few_level_kernels<TQ2_0, HalfTQ2_0>;
 
 }  // namespace tandem::kernels::cpu::TANDEM_ISA

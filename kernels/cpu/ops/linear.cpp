@@ -103,7 +103,7 @@ const Form* form_q16(const Operation&, size_t input) {
 
 // One of the products of a launch.
 struct Piece {
-    void (*multiply)(const Product& product);
+    Multiply multiply = nullptr;
     Product product;
     graph::View x;
     int64_t groups = 0;
