@@ -1,5 +1,29 @@
 // What an instruction-set variant offers: number crunching on plain memory. Everything that knows
 // of graphs, operands or threads is outside, compiled once for any machine.
+//
+// How a product y = W x comes about:
+//
+//     loading      packing.h interleaves groups of `lanes` rows of W: a vector has the same few
+//                  bytes of each, and lane r of a vector of sums belongs to row r
+//     recording    ops/linear.cpp says in which form (forms.h) tokens are read, and looks up the
+//                  kernels of W's type (Matrix)
+//     in a step    ops/prepare.cpp brings tokens to that form (isa/quantize.cpp, isa/place*.cpp),
+//                  once for all who read it; then each member of the team takes groups of rows and
+//                  calls the kernel with them (Product)
+//
+// Up to 8 tokens are rows. Packed codes are unpacked in registers, for some tokens at a time:
+// isa/row_walk.h goes over groups and tokens, isa/row_dots.h multiplies.
+//
+// More tokens are tiles of 16. Some groups are unpacked, a panel of columns at a time, and stay in
+// the nearest cache while all tiles pass: so goes isa/panel_walk.h, and what it calls multiplies
+//
+//     isa/panel_dots.h      codes of 8 bits: most types
+//     isa/q16_dots.h        codes of 16 bits: F16, BF16, types of few levels
+//     isa/word_dots.h       floats, or pairs of bf16
+//     isa/matrix_units.h    bf16 on matrix units, which walk by themselves
+//
+// A type of weights adds a struct that gives its codes and scales (isa/weight_type.h): those of
+// isa/blocks32.cpp are the simplest. All is written in the words of isa/simd.h.
 #pragma once
 
 #include <cstdint>
@@ -55,9 +79,10 @@ struct alignas(64) Q8Tile {
     int16_t sums32[tile_tokens][tile_columns / 32];  // of codes
     int16_t sums16[tile_tokens][tile_columns / 16];  // likewise
     float scales[tile_tokens];
-    // In blocks of 32: a block's scale is that of the token times 2^(-steps / 4) and some power of
-    // two. The origin is the bits of 1.5 * 2^23 times that power: an integer added to them adds as
-    // many powers to the float. The real sums lack the token's scale.
+    // In blocks of 32: a block's scale is that of the token times 2^(-steps / 4) and a power of
+    // two. The origin is the bits of the float 1.5 * 2^23 times that power, whose last place is
+    // worth the power: an integer n added to the bits adds n powers to the float. The real sums are
+    // sums of codes times the block's scale, but for the token's.
     int32_t origins32[tile_tokens][tile_columns / 32];
     uint8_t steps32[tile_tokens][tile_columns / 32];
     float real_sums32[tile_tokens][tile_columns / 32];

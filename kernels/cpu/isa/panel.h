@@ -37,8 +37,10 @@ struct Panel {
     alignas(64) uint8_t begins[panel_columns / 32 * 4 * lanes];  // of sums of crossed products
 };
 
-// Quads of 32 columns that halves of lanes may add up: 0 where sums of whole lanes are as fast, or
-// codes too large. Scales of 16 columns need halves: one quad always fits.
+// How many of the 8 quads of 32 columns may be added up in halves of lanes, where each gives two
+// products to a half. 0: sums are kept in whole lanes, as they are as fast, or codes too large.
+// With scales of 16 columns it is one at least, which always fits: the halves keep their sums
+// apart.
 template <class Type>
 constexpr int panel_quads() {
     if (!sums_in_halves) return 0;

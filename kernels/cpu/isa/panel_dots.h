@@ -15,11 +15,18 @@
 // In blocks of 256, scale(r, t, p) is the row's. In smaller ones it is the row's times one of four
 // steps, rounded when a panel is unpacked, and a power of two of the token.
 //
-// Where scales are whole numbers and sums small, one instruction adds a sum's product with its
-// scale to an integer; else the sum becomes a float on the way. In smaller blocks it is one from
-// the start: sums count from the bits of a float that is large enough, which times the token's
-// power of two is its block's origin (Q8Tile). Without instructions for dot products, sums of a few
-// quads stay in the halves of their lanes until then.
+// There are three ways to keep sums until they meet their scales:
+//
+//     multiply_in_lanes     32 bits in each lane. Where scales are whole numbers and a sum has 16
+//                           bits, dot_pairs() adds their product to an integer; else the sum
+//                           becomes a float
+//     multiply_in_pairs     two sums of 16 bits in each lane, for one dot_pairs()
+//     multiply_in_halves    where there are no dot products of bytes: those of a few quads in the
+//                           halves of lanes
+//
+// In smaller blocks than 256 no integer is converted. Sums begin with the bits of a float whose
+// last place is worth the token's power of two, the block's origin (Q8Tile): what the float has
+// grown by is the sum times that power.
 #pragma once
 
 #include "kernels/cpu/isa/panel.h"
@@ -27,16 +34,16 @@
 
 namespace tandem::kernels::cpu::TANDEM_ISA {
 
-// That meet the groups together: panel_walk.h counts the registers. The last ones of a tile may be
-// half as many.
+// Tokens that meet the groups together: panel_walk.h counts the registers. At the end of a tile
+// there may be half as many.
 inline constexpr int panel_tokens = 4;
-// Of T tokens.
+// Of all groups and T tokens.
 template <int T>
 using Sums = I[panel_groups][T];
 template <int T>
 using Totals = F[panel_groups][T];
 
-// Of a token's codes, as many as there are scales.
+// The sums of a token's codes, one for each scale of a row.
 template <class Type>
 inline const int16_t* sums_of(const Q8Tile& x, int token) {
     return Type::Scales::per16 ? x.sums16[token] : x.sums32[token];
@@ -102,9 +109,9 @@ template <class Type>
     if constexpr (Type::Scales::has_min && !Type::Scales::whole) ask(x.real_sums32);
 }
 
-// Adds sums of the n-th part, 32 columns or 16 of a token's block of 32, each times its scales, and
-// minima of rows times the sums of tokens to totals. With the block's origin, from which sums of
-// whole lanes count, they are floats already.
+// For blocks of 32 of a token. Adds to totals the sums of part n, 32 columns or 16, each times the
+// scales of its row and its token, and minima of rows times the sums of tokens. Sums of whole lanes
+// have begun at the block's origin; those in halves of lanes are added to it here.
 template <class Type, int T>
 [[gnu::always_inline]] inline void add_blocks(const Panel (&panels)[panel_groups], const Q8Tile& x,
                                               int first, int64_t n, const Sums<T>& sums,
@@ -227,8 +234,9 @@ template <class Type, int T>
     }
 }
 
-// The same where a product of pairs multiplies two such sums of 16 bits by their scales: the second
-// is added up below the first. It begins at 2^15, so that it takes nothing from the half above.
+// The same where one product of pairs multiplies two such sums of 16 bits by their scales. That of
+// part n + 1 is added up first and moved to the upper half; that of part n is added up below it,
+// from 2^15 on, so that it takes nothing from the half above. Flipping that bit takes 2^15 off.
 template <class Type, int T>
 [[gnu::always_inline]] inline void multiply_in_pairs(const Panel (&panels)[panel_groups],
                                                      const Q8Tile& x, const int32_t* offsets,

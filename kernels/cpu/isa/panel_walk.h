@@ -63,7 +63,8 @@ template <int count, size_t apart, int tokens, typename Dot>
     }
 }
 
-// Of tokens, that pass at a time: from the farthest cache they come as fast as they are multiplied.
+// Bytes of tokens that pass the panels at a time: the last cache holds them, and gives them as fast
+// as they are multiplied.
 inline constexpr int64_t passing_bytes = 8 << 20;
 
 template <class Kernel>

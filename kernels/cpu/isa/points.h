@@ -24,8 +24,9 @@ struct SignedNumbers {
 // A codebook whose points have signs of their own.
 template <size_t length, size_t count>
 struct Codebook {
-    static constexpr int bits = length == 8 ? 2 : 3;         // of a level's number
-    static constexpr int quads = length, fours = 8 / quads;  // of four points; such in 32 elements
+    static constexpr int bits = length == 8 ? 2 : 3;  // of a level's number
+    static constexpr int quads = length;              // of elements that four points have
+    static constexpr int fours = 8 / quads;           // times four points are 32 elements
 
     const std::array<std::array<int8_t, length>, count>& points;
     const gguf::Halves<count>& halves;

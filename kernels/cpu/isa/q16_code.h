@@ -5,8 +5,8 @@
 
 namespace tandem::kernels::cpu::TANDEM_ISA {
 
-// Of codes of 32 columns, and of those the first ones that are multiplied as crossed.h says. The
-// rest leaves units that add less to do, of which those that multiply are some.
+// 32 columns are 16 pairs of codes, of which the first 12 are multiplied as crossed.h says. With
+// all of them the units that add would have too much to do: those that multiply are among them.
 inline constexpr int q16_pairs = 16, crossed_pairs = 12;
 
 // The scales of blocks, one in each lane, from the largest magnitude and the length of the block as
@@ -46,9 +46,9 @@ struct Q16Scale {
     }
 };
 
-// The scales of blocks of a row that are powers of two, from no less than the sums of squares: no
-// block is longer than 2^15. Codes of most F16 are exact then, and a product with another scale is
-// an addition to its exponent.
+// Scales of a row's blocks that are powers of two, from the sum of a block's squares or more: the
+// least that makes its codes, as a vector, no longer than 2^15. Codes of most F16 are exact then,
+// and a product with another scale is an addition to its exponent.
 struct Q16Power {
     I exponent;  // where a float has it, without bias
     F inverse;
@@ -76,11 +76,12 @@ struct Q16Power {
 static_assert(!crosses || (Q16Power::largest + Q16Scale::largest_of_token < 32766 &&
                            (Q16Power::longest + 6) * (Q16Scale::longest_token + 6) < 0x1p31f));
 
-// What makes numbers of this magnitude at most 1, whose squares are neither too large nor all too
-// small.
+// What brings numbers of this largest magnitude to 1 at most, so that their squares are neither
+// infinite nor all zero.
 inline F unit_of(F most) { return keep_from(most, Q16Scale::least, div(splat(1.0f), most)); }
 
-// In the lower half of every lane: the last bit of the sum is worth one.
+// Rounds to an integer, halves to even, in the lower half of every lane: near 1.5 * 2^23 the last
+// bit of a float is worth one.
 [[gnu::always_inline]] inline I q16_code(F x, F inverse) {
     constexpr float rounds = 3 << 22;
     return as_int(fma(x, inverse, splat(rounds)));

@@ -25,9 +25,10 @@ constexpr int quads_in_halves() {
 template <class Type>
 inline constexpr bool whole_in_lanes = fast_pairs && !sums_in_halves && Type::Scales::whole;
 
-// Quads as above where each sum in halves is multiplied by a whole scale. What codes of zero add is
-// taken off, and the magnitudes of 16 neighbours bound the sums: of 16 columns, or of 32 where
-// there is room for twice as much. 0, too: the float scales of minima per 16 are faster.
+// The same where each sum in halves is multiplied by a whole scale. What codes of zero add is taken
+// off, so that the magnitudes of 16 neighbours (most_magnitude) bound a sum: of 16 columns, or of
+// 32 where there is room for twice as much. 0 for types with minima per 16, too: they are faster
+// with float scales.
 template <class Type>
 constexpr int whole_quads() {
     using S = typename Type::Scales;

@@ -31,7 +31,8 @@ inline void with_count(int64_t count, Visit visit) {
         with_count<powers ? most / 2 : most - 1, powers>(count, visit);
 }
 
-// The next tokens of so many that pass together: as many in each pass, or a power of two.
+// How many of the tokens that are left pass next, at most `most`: as many as in the passes after
+// it, or a power of two.
 template <int most, bool powers>
 inline int64_t next_count(int64_t left) {
     if constexpr (powers) {

@@ -54,8 +54,8 @@ inline I splat_quad(const int8_t* p) {
     std::memcpy(&quad, p, 4);
     return _mm512_set1_epi32(quad);
 }
-// 32 bytes each from as many places as fill a vector, which lie so many bytes apart; 4 bytes of
-// each for the lanes that those have.
+// From as many places as fill a vector with 32 bytes each, which lie `apart`: those bytes; and the
+// first 4 of them, in each of their 8 lanes.
 inline I load_blocks(const uint8_t* p, int64_t apart) {
     auto half = [](const uint8_t* at) {
         return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(at));
@@ -104,9 +104,9 @@ inline void gather_pairs(const void* table, I index, I* halves) {
     halves[1] = _mm512_permutex2var_epi32(a, _mm512_add_epi32(even, _mm512_set1_epi32(1)), b);
 }
 #if defined(__AVX512VBMI__)
-// Bytes of a table of up to 2048, for each byte those with its number: its bits in `low`, and those
-// above in the lowest of `high`. Of entries [first, first + count), of which two registers hold
-// 128.
+// For each byte, the entry of a table with its number, whose lower 8 bits are in `low` and up to
+// three above in the lowest of `high`. It looks at entries [first, first + count): two registers
+// hold 128, and of longer tables each half is looked up.
 template <int first, int count>
 [[gnu::always_inline]] inline I lookup_bytes(const uint8_t* table, I low, I high) {
     constexpr int half = count / 2;
@@ -125,8 +125,9 @@ template <int first, int count>
 inline I select_less_bytes(I a, I b, I yes, I no) {
     return _mm512_mask_blend_epi8(_mm512_cmplt_epu8_mask(a, b), no, yes);
 }
-// Of every lane, eight bits for each byte: from bit `from` on, and so many bits later. The bits of
-// two lanes follow each other in a circle.
+// Each byte of a lane gets eight bits of it: the first one those from bit `from` on, the others
+// those `second`, `third` and `fourth` bits later. Behind a lane's last bit come those of its
+// neighbour in a pair of lanes.
 template <int second, int third, int fourth>
 inline I pick_bits(I a, int from) {
     constexpr int64_t places = fourth << 24 | third << 16 | second << 8;

@@ -3,7 +3,7 @@
 //
 //     block       elements of a block; the activation's are 256 where these are, else 32
 //     bytes       of a packed block of one row
-//     zero        what a code of 0.0 is; 0 for types with a minimum of their own
+//     zero        the code of 0.0; 0 for types with a minimum of their own
 //     levels      codes, or magnitudes of signed ones, are below this
 //     is_signed   codes went through biased()
 //     by_quads    a quad's codes take little by themselves; else all of a group are made together
