@@ -1,6 +1,17 @@
-// Matrix kernels of the floating point types: one fused multiply-add per element and token, and in
-// prompts of BF16 and F16 a dot product of two elements where there is one. Packed groups hold
-// element k of all rows side by side.
+// Matrix kernels of the floating point types. Packed groups hold element k of all rows side by
+// side. For a few tokens:
+//
+//     for (row r, token t) {
+//         float even = 0, odd = 0;    // two, so that one addition need not wait for the one before
+//         for (columns k and k + 1) {
+//             even = fma(weight(r, k), x(t, k), even);
+//             odd = fma(weight(r, k + 1), x(t, k + 1), odd);
+//         }
+//         y = even + odd;
+//     }
+//
+// More tokens go by word_dots.h, and where there are instructions for it F16 and BF16 by q16_dots.h
+// or matrix_units.h.
 #include "kernels/cpu/isa/kernels.h"
 #include "kernels/cpu/isa/matrix_units.h"
 #include "kernels/cpu/isa/q16_dots.h"
@@ -26,11 +37,11 @@ template <class Type, typename Visit>
 }
 #endif
 
-struct Single {
+struct F32 {
     static constexpr int block = 1, bytes = 4;
     static F get(const uint8_t* p) { return load_f32(p); }
 };
-struct Half {
+struct F16 {
     static constexpr int block = 1, bytes = 2;
     static constexpr int q16_block = 32;
     static constexpr float least = 0x1p-24f;
@@ -44,13 +55,13 @@ struct Half {
             store(rest + at, pair_cut(lost(even), lost(odd)));
         };
         if (columns == 32)
-            each_pair<Half>(step, 32, put);
+            each_pair<F16>(step, 32, put);
         else
-            each_pair<Half>(step, columns, put);
+            each_pair<F16>(step, columns, put);
     }
 #endif
 };
-struct Brain {
+struct BF16 {
     static constexpr int block = 1, bytes = 2;
     static constexpr int q16_block = crosses ? 128 : 32;
     static constexpr float least = 0;
@@ -64,7 +75,7 @@ struct Brain {
                 store(panel + pair * 4 * lanes, pair_halves(load(p)));
             }
         else
-            each_pair<Brain>(step, columns, [&](int64_t at, F even, F odd) {
+            each_pair<BF16>(step, columns, [&](int64_t at, F even, F odd) {
                 store(panel + at, pair_cut(even, odd));
             });
     }
@@ -74,7 +85,6 @@ struct Brain {
 template <class Type, int T>
 inline void float_tile(const uint8_t* weights, int64_t columns, const uint8_t* const (&x)[T],
                        F (&y)[T]) {
-    // Two sums per token, so that one addition need not wait for the one before.
     F even[T], odd[T];
     for (int t = 0; t < T; ++t) even[t] = odd[t] = zero();
     int64_t k = 0;
@@ -145,27 +155,28 @@ struct Pairs {
 constexpr Multiply multiply_bf16_tiles = multiply_panels<WordDots<Pairs>>;
 constexpr bool bf16_in_integers = false;  // but by crossed products
 #else
-constexpr Multiply multiply_bf16_tiles = multiply_units<Brain, 1>;
+constexpr Multiply multiply_bf16_tiles = multiply_units<BF16, 1>;
 constexpr bool bf16_in_integers = in_integers;
 #endif
 
+template <class Type>
+constexpr Multiply crossed_integers = panels_if<(in_integers && crosses), Q16Dots<Adding<Type>>>();
+
 }  // namespace
 
-extern const Matrix f32{.multiply_rows = multiply_floats<Single>,
-                        .multiply_tiles = multiply_panels<WordDots<Floats<Single>>>};
-extern const Matrix f16{.multiply_rows = multiply_floats<Half>,
-                        .multiply_tiles = multiply_panels<WordDots<Floats<Half>>>,
-                        .multiply_bf16 = multiply_units<Half, 2>,
-                        .multiply_q16 = panels_if<in_integers, Q16Dots<Half>>(),
-                        .q16_block = in_integers ? Half::q16_block : 0,
-                        .multiply_crossed = panels_if < in_integers && crosses,
-                        Q16Dots < Adding < Half >>> ()};
-extern const Matrix bf16{.multiply_rows = multiply_floats<Brain>,
-                         .multiply_tiles = multiply_panels<WordDots<Floats<Brain>>>,
+extern const Matrix f32{.multiply_rows = multiply_floats<F32>,
+                        .multiply_tiles = multiply_panels<WordDots<Floats<F32>>>};
+extern const Matrix f16{.multiply_rows = multiply_floats<F16>,
+                        .multiply_tiles = multiply_panels<WordDots<Floats<F16>>>,
+                        .multiply_bf16 = multiply_units<F16, 2>,
+                        .multiply_q16 = panels_if<in_integers, Q16Dots<F16>>(),
+                        .q16_block = in_integers ? F16::q16_block : 0,
+                        .multiply_crossed = crossed_integers<F16>};
+extern const Matrix bf16{.multiply_rows = multiply_floats<BF16>,
+                         .multiply_tiles = multiply_panels<WordDots<Floats<BF16>>>,
                          .multiply_bf16 = multiply_bf16_tiles,
-                         .multiply_q16 = panels_if<bf16_in_integers, Q16Dots<Brain>>(),
-                         .q16_block = in_integers ? Brain::q16_block : 0,
-                         .multiply_crossed = panels_if < in_integers && crosses,
-                         Q16Dots < Adding < Brain >>> ()};
+                         .multiply_q16 = panels_if<bf16_in_integers, Q16Dots<BF16>>(),
+                         .q16_block = in_integers ? BF16::q16_block : 0,
+                         .multiply_crossed = crossed_integers<BF16>};
 
 }  // namespace tandem::kernels::cpu::TANDEM_ISA
