@@ -134,39 +134,30 @@ void add_all_values(const Attention& a, const CacheRun& run, int64_t count, int6
     });
 }
 
-// Queries [at, at + Queries) of those asked for, of which the last ones may not exist.
+// Scores of all queries of a tile with `count` cells: tiles up to `padded`.
 template <int Queries>
-void attend_tile(const Attention& a, int64_t at) {
-    constexpr int width = lanes / Queries;
-    const int64_t count = a.end - a.begin, d = a.k.length;
-    const int64_t padded = (count + lanes - 1) / lanes * lanes;
-    float* scores = a.scratch;                               // tiles of [Queries][width]
-    float* q = scores + Queries * (attention_part + lanes);  // [Queries][d]
-    float* out[Queries];
-    for (int i = 0; i < Queries; ++i) {
-        const bool exists = at + i < a.queries;
-        out[i] = exists ? a.out[at + i] : nullptr;
-        for (int64_t e = 0; e < d; e += lanes)
-            store(q + i * d + e, exists ? mul(load_f32(a.q[at + i] + e), splat(a.scale)) : zero());
-    }
-    const CacheRun keys(a.k, a.begin), values(a.v, a.begin);
-    BlockScratch& blocks = block_scratch(q + Queries * d);
-    const bool key_codes = by_codes<Queries> && in_blocks(a.k, count);
+void score_cells(const Attention& a, const CacheRun& keys, const CacheRun& values, int64_t count,
+                 int64_t padded, const float* q, BlockScratch& blocks, float* scores) {
     if constexpr (by_codes<Queries>)
-        if (key_codes) {
+        if (in_blocks(a.k, count)) {
             with_codes(a.k.type, [&](auto codes) {
                 multiply_key_codes<Queries, decltype(codes)>(a.k, keys, values, count, q, blocks);
             });
-            tiles_of_rows<Queries>(blocks, padded, scores);
+            return tiles_of_rows<Queries>(blocks, padded, scores);
         }
-    if (!key_codes)
-        with_rows(a.k.type, [&](auto rows) {
-            multiply_keys<Queries, decltype(rows)>(a.k, keys, values, count, q, scores);
-        });
+    with_rows(a.k.type, [&](auto rows) {
+        multiply_keys<Queries, decltype(rows)>(a.k, keys, values, count, q, scores);
+    });
+}
+
+// The scores become weights, 0 for what a query does not see; the largest score and the sum of
+// weights of each query that exists go to `a`.
+template <int Queries>
+void weigh(const Attention& a, int64_t at, int64_t count, int64_t padded, float* scores) {
+    constexpr int width = lanes / Queries;
     if (a.soft_cap > 0)
         for (int64_t c = 0; c < padded; c += width)
             store(scores + c * Queries, capped(load_f32(scores + c * Queries), a.soft_cap));
-    // What a query does not see gets no weight.
     for (int i = 0; i < Queries; ++i) {
         const Seen seen = at + i < a.queries ? seen_by(a, at + i, a.begin, count) : Seen{};
         for (int64_t c = 0; c < seen.from; ++c) scores[place<Queries>(i, c)] = unseen;
@@ -188,6 +179,26 @@ void attend_tile(const Attention& a, int64_t at) {
         a.most[at + i] = most[i * width];
         a.total[at + i] = total[i * width];
     }
+}
+
+// Queries [at, at + Queries) of those asked for, of which the last ones may not exist.
+template <int Queries>
+void attend_tile(const Attention& a, int64_t at) {
+    const int64_t count = a.end - a.begin, d = a.k.length;
+    const int64_t padded = (count + lanes - 1) / lanes * lanes;
+    float* scores = a.scratch;                               // tiles of [Queries][lanes / Queries]
+    float* q = scores + Queries * (attention_part + lanes);  // [Queries][d]
+    BlockScratch& blocks = block_scratch(q + Queries * d);
+    float* out[Queries];
+    for (int i = 0; i < Queries; ++i) {
+        const bool exists = at + i < a.queries;
+        out[i] = exists ? a.out[at + i] : nullptr;
+        for (int64_t e = 0; e < d; e += lanes)
+            store(q + i * d + e, exists ? mul(load_f32(a.q[at + i] + e), splat(a.scale)) : zero());
+    }
+    const CacheRun keys(a.k, a.begin), values(a.v, a.begin);
+    score_cells<Queries>(a, keys, values, count, padded, q, blocks, scores);
+    weigh<Queries>(a, at, count, padded, scores);
     add_all_values<Queries>(a, values, count, padded, blocks, scores, out);
     for (int i = 0; i < Queries; ++i)
         if (out[i] && !is_finite(largest_magnitude(out[i], a.v.length)))
