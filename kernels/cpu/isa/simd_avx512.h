@@ -166,9 +166,8 @@ inline I pair_halves(I a) {
 }
 // a | value in the bytes where `bytes` has one of `bits`.
 inline I or_where(I a, I bytes, I bits, int value) {
-    return _mm512_mask_or_epi32(
-        a, 0xffff, a,
-        _mm512_maskz_mov_epi8(_mm512_test_epi8_mask(bytes, bits), _mm512_set1_epi8(char(value))));
+    return _mm512_or_si512(a, _mm512_maskz_mov_epi8(_mm512_test_epi8_mask(bytes, bits),
+                                                    _mm512_set1_epi8(char(value))));
 }
 // -a in the bytes where `bytes` has one of `bits`.
 inline I negate_where(I a, I bytes, I bits) {
