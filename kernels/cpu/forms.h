@@ -11,7 +11,7 @@ int64_t columns_of(const graph::View& view);
 // Plain f32 rows packed together (for operands whose rows lie apart).
 const Form& dense();
 
-// Block of the form that a matrix of this type reads; 0: f32.
+// Elements of a block of the form that a matrix of this type reads, 32 or 256; 0: it reads f32.
 int64_t form_block(gguf::DType dtype);
 // Values with room for more tokens than this are kept in tiles of 16 tokens, not in rows. But for
 // tiles of fewer or more bits their numbers are the same.
@@ -20,8 +20,8 @@ inline bool in_tiles(const graph::View& x) { return x.extents[0] > most_tokens_i
 // The form in which x, [tokens ...] with all but the tokens contracted, is read; null: as it lies.
 const Form* form_for(gguf::DType dtype, const graph::View& x);
 
-// Parts of the bf16 form: for one rounded numbers, for two also what rounding took. 0: there is no
-// product in bf16 for the type.
+// Parts of the bf16 form: 1 for rounded numbers, 2 for what rounding took as well. 0: the type has
+// no product in bf16.
 int bf16_parts(gguf::DType dtype);
 const Form& bf16_form(int parts);
 // Types of signed codes of 8 bits in blocks of 32, which are multiplied in 16 bits where sums are
@@ -53,7 +53,8 @@ struct TileForm {
     // Puts an f32 row in place `token` of a tile; null: zeros.
     void place(const float* row, uint8_t* tile, int token) const;
 };
-// That of a matrix, and bytes of the largest that any instruction set may ask for.
+// The form that a set reads with a matrix of this type, and bytes of the largest that any set
+// reads.
 TileForm tile_form_for(const Isa& isa, gguf::DType dtype, int64_t columns,
                        bool crossed = adds_cheaply());
 int64_t most_tile_bytes(gguf::DType dtype, int64_t columns);

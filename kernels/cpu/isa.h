@@ -123,8 +123,8 @@ struct Product {
     const uint8_t* matrix = nullptr;
     int64_t rows = 0, columns = 0;
     int64_t first_group = 0, last_group = 0;
-    // The groups of a like matrix that come next, which products of tiles ask for at the end; null:
-    // those behind.
+    // Groups of a matrix of the same shape whose turn is next: products of tiles ask memory for
+    // them at the end. Null: the groups behind.
     const uint8_t* then = nullptr;
     const uint8_t* x = nullptr;  // f32 rows or Q8Rows; tiles of 16 tokens
     int64_t x_stride = 0;        // bytes, of a row or of a tile
@@ -225,7 +225,8 @@ struct DeltaStep {
     float* out = nullptr;  // [count]
 };
 
-// A chunk of tokens of one on rows of a head's state. Pointers are those of each token.
+// A chunk of its tokens at once, on rows of a head's state. The arrays have a pointer for each
+// token.
 inline constexpr int delta_tokens = 32;  // the most of a chunk
 struct DeltaChunk {
     float* state = nullptr;  // [rows][length]
@@ -273,8 +274,8 @@ using Map = void(const float* x, float* y, int64_t count, float parameter);
 
 struct Isa {
     int lanes = 0;
-    // That products of tiles take at a time: pieces are best made of so many. Matrix units take
-    // one.
+    // Groups that products of tiles take at a time: work is best dealt by so many. Matrix units
+    // take one.
     int panel_groups = 0;
     Reduced reduced = Reduced::Nothing;
     // Whether sums of products of bytes are kept in the 16-bit halves of lanes (tile_place()).
@@ -284,12 +285,13 @@ struct Isa {
     int largest_code = 127;  // of the int8 codes of activations
     // The matrix kernels of a type (gguf::DType); null where there are none.
     const Matrix* (*matrix)(int dtype) = nullptr;
+    // A row as a Q8Row, in blocks of 32 or 256.
     void (*quantize)(const float* x, int64_t columns, int64_t block, uint8_t* row) = nullptr;
-    // Puts a row in place `token` of a row of Q8Tiles, for weights with such blocks; null: zeros.
+    // Puts a token's row in its place in a row of Q8Tiles, in blocks of 32 or 256; null: zeros.
     void (*place)(const float* row, int64_t columns, int64_t block, uint8_t* tiles,
                   int token) = nullptr;
     PlaceBf16* place_bf16 = nullptr;  // null: there is nothing that reads bf16 tiles
-    // The same in Q16Tiles.
+    // The same in Q16Tiles, in blocks of 32 or 128.
     void (*place_q16)(const float* row, int64_t columns, int64_t block, uint8_t* tiles,
                       int token) = nullptr;
     // Few queries over a part of a cache, whose rows are read once; and many queries. The first is

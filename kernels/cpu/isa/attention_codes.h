@@ -23,7 +23,7 @@ inline bool in_codes(const CacheHead& cache) {
            cache.length <= Q16Scale::most_elements;
 }
 
-// A vector of cells.
+// Those of one vector of cells.
 inline void encode_keys(int64_t elements, float* keys) {
     constexpr int cells = attention_cells;
     F most = zero(), squares = zero();
