@@ -21,7 +21,7 @@ bool plain_product(const Operation& operation) {
 }
 
 // Several linears in a row that read one value in one form are one launch: the value stays in the
-// cache, and the team meets once.
+// cache, and the team meets once. Where form_of(operation) is the same, so is the form.
 template <typename FormOf>
 size_t claim_siblings(std::span<const Operation> ahead, FormOf form_of) {
     size_t count = 0;
@@ -36,9 +36,9 @@ size_t claim_siblings(std::span<const Operation> ahead, FormOf form_of) {
     return count;
 }
 
-// Of many tokens, types of floats may read different forms, and so may those of few levels, and
-// signed codes of 8 bits where sums are kept in halves of lanes: no form may depend on who reads
-// the value beside it.
+// Blocks of one size mean one form. Of many tokens, floats, types of few levels, and signed codes
+// of 8 bits where sums are kept in halves of lanes may be read in others, so that each of those
+// types is alone: no form may depend on who reads the value beside it.
 template <bool halves>
 size_t claim_packed(std::span<const Operation> ahead) {
     return claim_siblings(ahead, [](const Operation& operation) {
@@ -60,7 +60,7 @@ int parts_of(const Operation& operation) {
     return has_few_levels(dtype) ? 0 : bf16_parts(dtype);
 }
 
-// With many tokens, and a weight of which something is true.
+// The same with many tokens, where form_of() is neither 0 nor false.
 template <typename FormOf>
 size_t claim_many(std::span<const Operation> ahead, FormOf form_of) {
     const bool many = plain_product(ahead[0]) && in_tiles(ahead[0].inputs[0].view);
@@ -112,19 +112,37 @@ struct Piece {
     int64_t steps() const { return (groups + step - 1) / step; }
 };
 
+// From one token's row to the next, in bytes.
+int64_t row_stride(const graph::View& x, const Matrix& kernel, int64_t columns) {
+    if (kernel.block > 0) return q8_row(columns, kernel.block).bytes;
+    const bool as_it_lies = as_rows(x, x.axes.size() - 1).has_value();
+    return (as_it_lies ? x.strides[0] : columns) * int64_t(sizeof(float));
+}
+
+// Reads x in the form that the kernels of this file ask for: with tiles that of tile_form_for().
 Piece piece_of(const Operation& operation, const Site& site) {
-    HeldMatrix matrix = held_matrix(operation.inputs[1], site, false);
-    graph::View x = site.view(operation.inputs[0]);
-    std::optional<Rows> y =
-        as_rows(site.view(operation.output), operation.output.view.axes.size() - 1);
-    return {.product = {.matrix = reinterpret_cast<const uint8_t*>(matrix.data),
-                        .rows = matrix.rows,
-                        .columns = matrix.columns,
-                        .x = reinterpret_cast<const uint8_t*>(x.data),
-                        .y = y->data,
-                        .y_stride = y->stride},
-            .x = x,
-            .groups = matrix.groups()};
+    const HeldMatrix matrix = held_matrix(operation.inputs[1], site, false);
+    const Matrix& kernel = *site.isa.matrix(int(matrix.dtype));
+    const graph::View x = site.view(operation.inputs[0]);
+    const Rows y = *as_rows(site.view(operation.output), operation.output.view.axes.size() - 1);
+    Piece piece{.multiply = kernel.multiply_rows,
+                .product = {.matrix = reinterpret_cast<const uint8_t*>(matrix.data),
+                            .rows = matrix.rows,
+                            .columns = matrix.columns,
+                            .x = reinterpret_cast<const uint8_t*>(x.data),
+                            .x_stride = row_stride(x, kernel, matrix.columns),
+                            .y = y.data,
+                            .y_stride = y.stride},
+                .x = x,
+                .groups = matrix.groups()};
+    if (in_tiles(x)) {
+        const TileForm form = tile_form_for(site.isa, matrix.dtype, matrix.columns);
+        piece.multiply = form.product_of(kernel);
+        piece.product.x_stride = form.bytes();
+        piece.step = form.groups();
+    }
+    check(piece.multiply, "a type has products of the form in which it asks for tokens");
+    return piece;
 }
 
 // Steps of more tokens are long, so that members would wait for who has one more than they have:
@@ -150,9 +168,13 @@ void each_part(int64_t first, int64_t last, int64_t parts, int64_t tokens, Run r
 }
 
 // The groups of all pieces together are dealt to the team.
-Task run_pieces(std::vector<Piece> pieces, const Site& site) {
+Task bind(const Launch& launch, const Site& site) {
+    std::vector<Piece> pieces;
     int64_t steps = 0;
-    for (const Piece& piece : pieces) steps += piece.steps();
+    for (const Operation& operation : launch.operations) {
+        pieces.push_back(piece_of(operation, site));
+        steps += pieces.back().steps();
+    }
     return [pieces = std::move(pieces), steps, inputs = &site.inputs()](const Worker& worker) {
         const int64_t tokens = live_count(pieces[0].x, *inputs);
         const int64_t parts = tokens > most_whole_tokens ? 2 : 1;
@@ -181,88 +203,52 @@ Task run_pieces(std::vector<Piece> pieces, const Site& site) {
     };
 }
 
-Task bind_packed(const Launch& launch, const Site& site) {
-    std::vector<Piece> pieces;
-    for (const Operation& operation : launch.operations) {
-        Piece piece = piece_of(operation, site);
-        const Matrix& kernel = *site.isa.matrix(int(operation.inputs[1].view.dtype));
-        bool tiles = in_tiles(piece.x);
-        bool as_it_lies = as_rows(piece.x, piece.x.axes.size() - 1).has_value();
-        int64_t columns = piece.product.columns;
-        const TileForm form{.isa = &site.isa, .block = kernel.block, .columns = columns};
-        piece.multiply = tiles ? form.product_of(kernel) : kernel.multiply_rows;
-        check(piece.multiply, "a type without a form of its own has products of Q8Tiles");
-        piece.step = tiles ? site.isa.panel_groups : 1;
-        piece.product.x_stride = tiles              ? form.bytes()
-                                 : kernel.block > 0 ? q8_row(columns, kernel.block).bytes
-                                 : as_it_lies       ? piece.x.strides[0] * 4
-                                                    : columns * 4;
-        pieces.push_back(piece);
-    }
-    return run_pieces(std::move(pieces), site);
-}
-
-Task bind_reduced(const Launch& launch, const Site& site) {
-    std::vector<Piece> pieces;
-    for (const Operation& operation : launch.operations) {
-        const gguf::DType dtype = operation.inputs[1].view.dtype;
-        Piece piece = piece_of(operation, site);
-        const TileForm form = tile_form_for(site.isa, dtype, piece.product.columns);
-        piece.multiply = form.product_of(*site.isa.matrix(int(dtype)));
-        check(piece.multiply, "a type that claims tiles of fewer bits has products of such");
-        piece.step = form.groups();
-        piece.product.x_stride = form.bytes();
-        pieces.push_back(piece);
-    }
-    return run_pieces(std::move(pieces), site);
-}
-
 }  // namespace
 
 extern const CpuKernel linear_units{.name = "linear.units",
                                     .claim = claim_units,
-                                    .bind = bind_reduced,
+                                    .bind = bind,
                                     .form = form_bf16,
                                     .needs = Reduced::AllTypes};
 extern const CpuKernel linear_crossed_bf16{.name = "linear.crossed_bf16",
                                            .claim = claim_crossed_bf16,
-                                           .bind = bind_reduced,
+                                           .bind = bind,
                                            .form = form_q16<128>,
                                            .needs = Reduced::Bf16};
 extern const CpuKernel linear_bf16{.name = "linear.bf16",
                                    .claim = claim_type<gguf::DType::BF16>,
-                                   .bind = bind_reduced,
+                                   .bind = bind,
                                    .form = form_bf16,
                                    .needs = Reduced::Bf16};
 extern const CpuKernel linear_q16_of_f16{.name = "linear.q16_of_f16",
                                          .claim = claim_type<gguf::DType::F16>,
-                                         .bind = bind_reduced,
+                                         .bind = bind,
                                          .form = form_q16<32>,
                                          .needs = Reduced::Int16};
 extern const CpuKernel linear_q16_of_bf16{.name = "linear.q16_of_bf16",
                                           .claim = claim_type<gguf::DType::BF16>,
-                                          .bind = bind_reduced,
+                                          .bind = bind,
                                           .form = form_q16<32>,
                                           .needs = Reduced::Int16};
 extern const CpuKernel linear_q16_of_codes{.name = "linear.q16_of_codes",
                                            .claim = claim_codes,
-                                           .bind = bind_reduced,
+                                           .bind = bind,
                                            .form = form_q16<32>,
                                            .needs = Reduced::Int16,
                                            .sums_in_halves = true};
 extern const CpuKernel linear_q16_of_few_levels{.name = "linear.q16_of_few_levels",
                                                 .claim = claim_few_levels,
-                                                .bind = bind_reduced,
+                                                .bind = bind,
                                                 .form = form_q16<32>,
                                                 .needs = Reduced::Int16};
 extern const CpuKernel linear_packed{.name = "linear.packed",
                                      .claim = claim_packed<false>,
-                                     .bind = bind_packed,
+                                     .bind = bind,
                                      .form = form_packed,
                                      .sums_in_halves = false};
 extern const CpuKernel linear_packed_in_halves{.name = "linear.packed",
                                                .claim = claim_packed<true>,
-                                               .bind = bind_packed,
+                                               .bind = bind,
                                                .form = form_packed,
                                                .sums_in_halves = true};
 
