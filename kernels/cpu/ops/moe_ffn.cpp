@@ -8,6 +8,7 @@
 #include "gguf/error.h"
 #include "kernels/cpu/forms.h"
 #include "kernels/cpu/matrix.h"
+#include "kernels/cpu/ops/moe_room.h"
 #include "kernels/cpu/rows.h"
 
 namespace tandem::kernels::cpu::ops {
@@ -15,59 +16,6 @@ namespace tandem::kernels::cpu::ops {
 namespace {
 
 using namespace graph::ops;
-
-int64_t aligned(int64_t bytes) { return (bytes + 63) / 64 * 64; }
-
-// Where the launch keeps what, in its scratch memory.
-struct Room {
-    int64_t choices = 0, tokens = 0, embd = 0, ffn = 0, experts = 0;
-    bool tiled = false;                         // experts may have many choices
-    int64_t tiles = 0;                          // the most
-    int64_t gate_x = 0, up_x = 0;               // tokens in the forms of gate and up
-    int64_t gate_tiles = 0, up_tiles = 0;       // choices
-    int64_t hidden_gate = 0, hidden_up = 0;     // f32 [choices ffn]
-    int64_t hidden = 0, hidden_tiles = 0;       // in the form of down
-    int64_t token = 0, weight = 0, expert = 0;  // of each choice; experts as counted here
-    int64_t offset = 0, tile = 0;               // where the choices and tiles of an expert begin
-    int64_t bytes = 0;
-
-    explicit Room(const Operation& operation) {
-        const graph::View &x = operation.inputs[moe_x].view, &ids = operation.inputs[moe_ids].view;
-        const graph::View& gate = operation.inputs[moe_gate].view;
-        tokens = x.extents[0];
-        embd = x.extents[1];
-        choices = tokens * ids.extents[1];
-        experts = gate.extents[0];
-        ffn = gate.extents[1];
-        gguf::DType up = operation.inputs[moe_up].view.dtype;
-        gguf::DType down = operation.inputs[moe_down].view.dtype;
-        gate_x = take(row_bytes(gate.dtype, embd) * tokens);
-        up_x = take(row_bytes(up, embd) * tokens);
-        hidden_gate = take(choices * ffn * 4);
-        hidden_up = take(choices * ffn * 4);
-        hidden = take(row_bytes(down, ffn) * choices);
-        token = take(choices * 4);
-        weight = take(choices * 4);
-        expert = take(choices * 4);
-        offset = take((experts + 1) * 4);
-        tile = take((experts + 1) * 4);
-        tiled = in_tiles(x);
-        if (!tiled) return;
-        tiles = choices / tile_tokens + std::min(experts, choices / most_tokens_in_rows);
-        gate_tiles = take(most_tile_bytes(gate.dtype, embd) * tiles);
-        up_tiles = take(most_tile_bytes(up, embd) * tiles);
-        hidden_tiles = take(most_tile_bytes(down, ffn) * tiles);
-    }
-    static int64_t row_bytes(gguf::DType dtype, int64_t columns) {
-        int64_t block = form_block(dtype);
-        return block == 0 ? 0 : q8_row(columns, block).bytes;
-    }
-    int64_t take(int64_t size) {
-        int64_t at = bytes;
-        bytes += aligned(size);
-        return at;
-    }
-};
 
 size_t claim(std::span<const Operation> ahead) {
     const Operation& operation = ahead[0];
@@ -77,7 +25,7 @@ size_t claim(std::span<const Operation> ahead) {
                : 0;
 }
 
-int64_t scratch_bytes(std::span<const Operation> claimed) { return Room(claimed[0]).bytes; }
+int64_t scratch_bytes(std::span<const Operation> claimed) { return MoeRoom(claimed[0]).bytes; }
 
 // Of a matrix, [first, last).
 struct Groups {
@@ -86,7 +34,7 @@ struct Groups {
 
 struct MoeFfn {
     Site site;
-    Room room;
+    MoeRoom room;
     Rows x, y;
     graph::View x_view, ids, weights;
     HeldMatrix gate, up, down;
@@ -112,13 +60,17 @@ struct MoeFfn {
     TileForm tile_form(const HeldMatrix& reader, int64_t columns) const {
         return reader.packed ? tile_form_for(site.isa, reader.dtype, columns) : TileForm{};
     }
+    // Choices are numbered in the order of their experts; those of experts held elsewhere are not.
+    int64_t first_choice(int64_t expert) const { return at<const int32_t>(room.offset)[expert]; }
     int64_t choices_of(int64_t expert) const {
-        auto* offset = at<const int32_t>(room.offset);
-        return offset[expert + 1] - offset[expert];
+        return first_choice(expert + 1) - first_choice(expert);
     }
-    // To read its choices in tiles, one for all of its matrices. They pay off with fewer on matrix
-    // units, where sums in halves of lanes make tiles much faster than rows, and where these would
-    // round more.
+    int64_t all_choices() const { return first_choice(room.experts); }
+    int64_t expert_of(int64_t choice) const { return at<const int32_t>(room.expert)[choice]; }
+    int64_t first_tile(int64_t expert) const { return at<const int32_t>(room.tile)[expert]; }
+    // Whether an expert with so many reads them in tiles, in all of its matrices. Tiles pay off
+    // with fewer on matrix units, where sums in halves of lanes make them much faster than rows,
+    // and where rows would round more.
     bool many(int64_t choices) const {
         constexpr int64_t most_unpacked_in_rows = 16;  // twice as many as pass at a time
         const bool early = site.isa.reduced == Reduced::AllTypes || site.isa.sums_in_halves ||
@@ -246,9 +198,9 @@ struct MoeFfn {
     // Puts a row in the place of a choice; the last choice of an expert clears the places behind
     // its own.
     void place(const TileForm& form, const float* row, int64_t choice, int64_t tiles) const {
-        int64_t expert = at<const int32_t>(room.expert)[choice];
-        int64_t rank = choice - at<const int32_t>(room.offset)[expert];
-        int64_t number = at<const int32_t>(room.tile)[expert] + rank / tile_tokens;
+        int64_t expert = expert_of(choice);
+        int64_t rank = choice - first_choice(expert);
+        int64_t number = first_tile(expert) + rank / tile_tokens;
         uint8_t* tile = at<uint8_t>(tiles) + number * form.bytes();
         int place = int(rank % tile_tokens);
         form.place(row, tile, place);
@@ -266,9 +218,9 @@ struct MoeFfn {
             site.isa.quantize(x.row(r), x.length, block,
                               at<uint8_t>(to) + r * q8_row(x.length, block).bytes);
         const TileForm form = tile_form(reader, room.embd);
-        worker.share(at<const int32_t>(room.offset)[room.experts], first, last);
+        worker.share(all_choices(), first, last);
         for (int64_t i = first; room.tiled && form && i < last; ++i)
-            if (reads_tiles(at<const int32_t>(room.expert)[i]))
+            if (reads_tiles(expert_of(i)))
                 place(form, x.row(at<const int32_t>(room.token)[i]), i, tiles);
     }
 
@@ -281,7 +233,7 @@ struct MoeFfn {
         rows.last_group = groups.last;
         const TileForm form = tile_form(matrix, matrix.columns);
         if (!form || !reads_tiles(expert)) return multiply(matrix, site.isa, expert, rows, worker);
-        rows.x = at<const uint8_t>(tiles) + at<const int32_t>(room.tile)[expert] * form.bytes();
+        rows.x = at<const uint8_t>(tiles) + first_tile(expert) * form.bytes();
         rows.x_rows = nullptr;
         multiply_tiles(matrix, form, expert, rows, worker);
     }
@@ -290,7 +242,7 @@ struct MoeFfn {
     void hidden_product(const HeldMatrix& matrix, int64_t form, int64_t tiles, int64_t to,
                         int64_t expert, Groups groups, const uint8_t* then,
                         const Worker& worker) const {
-        int64_t first = at<const int32_t>(room.offset)[expert], block = block_read_by(matrix);
+        int64_t first = first_choice(expert), block = block_read_by(matrix);
         multiply_choices(
             matrix, tiles, expert, groups,
             {.then = then,
@@ -310,7 +262,7 @@ struct MoeFfn {
     }
 
     void activate(const Worker& worker) const {
-        int64_t first, last, choices = at<const int32_t>(room.offset)[room.experts];
+        int64_t first, last, choices = all_choices();
         worker.share(choices, first, last);
         int64_t block = block_read_by(down);
         int64_t bytes = block ? q8_row(room.ffn, block).bytes : 0;
@@ -318,7 +270,7 @@ struct MoeFfn {
         for (int64_t i = first; i < last; ++i) {
             float* row = at<float>(room.hidden_gate) + i * room.ffn;
             float* up_row = at<float>(room.hidden_up) + i * room.ffn;
-            int64_t expert = at<const int32_t>(room.expert)[i];
+            int64_t expert = expert_of(i);
             scale_and_shift(row, gate_scale, gate_bias, expert);
             scale_and_shift(up_row, up_scale, up_bias, expert);
             unit(row, up_row, row, room.ffn);
@@ -336,7 +288,7 @@ struct MoeFfn {
     }
 
     void down_product(int64_t expert, Groups groups, const Worker& worker) const {
-        int64_t first = at<const int32_t>(room.offset)[expert], block = block_read_by(down);
+        int64_t first = first_choice(expert), block = block_read_by(down);
         int64_t stride = block ? q8_row(room.ffn, block).bytes : room.ffn * 4;
         multiply_choices(
             down, room.hidden_tiles, expert, groups,
@@ -365,7 +317,7 @@ Task bind(const Launch& launch, const Site& site) {
         return reinterpret_cast<const float*>(site.view(operation.inputs[operand]).data);
     };
     MoeFfn moe{.site = site,
-               .room = Room(operation),
+               .room = MoeRoom(operation),
                .x = *as_rows(x, 1),
                .y = *as_rows(site.view(operation.output), 1),
                .x_view = x,

@@ -1,0 +1,64 @@
+// Where moe_ffn keeps what in its scratch memory: tokens and choices in the forms that matrices
+// read, what lies between the products, and how choices are ordered.
+#pragma once
+
+#include <algorithm>
+
+#include "graph/ops/moe_ffn.h"
+#include "kernels/cpu/forms.h"
+
+namespace tandem::kernels::cpu::ops {
+
+// The extents of one launch, and the offsets of its parts of scratch memory.
+struct MoeRoom {
+    int64_t choices = 0, tokens = 0, embd = 0, ffn = 0, experts = 0;
+    bool tiled = false;                         // experts may have many choices
+    int64_t tiles = 0;                          // the most
+    int64_t gate_x = 0, up_x = 0;               // tokens in the forms of gate and up
+    int64_t gate_tiles = 0, up_tiles = 0;       // choices
+    int64_t hidden_gate = 0, hidden_up = 0;     // f32 [choices ffn]
+    int64_t hidden = 0, hidden_tiles = 0;       // in the form of down
+    int64_t token = 0, weight = 0, expert = 0;  // of each choice; experts as counted here
+    int64_t offset = 0, tile = 0;               // where the choices and tiles of an expert begin
+    int64_t bytes = 0;
+
+    explicit MoeRoom(const Operation& operation) {
+        const graph::View &x = operation.inputs[graph::ops::moe_x].view,
+                          &ids = operation.inputs[graph::ops::moe_ids].view;
+        const graph::View& gate = operation.inputs[graph::ops::moe_gate].view;
+        tokens = x.extents[0];
+        embd = x.extents[1];
+        choices = tokens * ids.extents[1];
+        experts = gate.extents[0];
+        ffn = gate.extents[1];
+        gguf::DType up = operation.inputs[graph::ops::moe_up].view.dtype;
+        gguf::DType down = operation.inputs[graph::ops::moe_down].view.dtype;
+        gate_x = take(row_bytes(gate.dtype, embd) * tokens);
+        up_x = take(row_bytes(up, embd) * tokens);
+        hidden_gate = take(choices * ffn * 4);
+        hidden_up = take(choices * ffn * 4);
+        hidden = take(row_bytes(down, ffn) * choices);
+        token = take(choices * 4);
+        weight = take(choices * 4);
+        expert = take(choices * 4);
+        offset = take((experts + 1) * 4);
+        tile = take((experts + 1) * 4);
+        tiled = in_tiles(x);
+        if (!tiled) return;
+        tiles = choices / tile_tokens + std::min(experts, choices / most_tokens_in_rows);
+        gate_tiles = take(most_tile_bytes(gate.dtype, embd) * tiles);
+        up_tiles = take(most_tile_bytes(up, embd) * tiles);
+        hidden_tiles = take(most_tile_bytes(down, ffn) * tiles);
+    }
+    static int64_t row_bytes(gguf::DType dtype, int64_t columns) {
+        int64_t block = form_block(dtype);
+        return block == 0 ? 0 : q8_row(columns, block).bytes;
+    }
+    int64_t take(int64_t size) {
+        int64_t at = bytes;
+        bytes += (size + 63) / 64 * 64;
+        return at;
+    }
+};
+
+}  // namespace tandem::kernels::cpu::ops
