@@ -30,9 +30,17 @@ float row_variance(std::span<const float> values, std::span<const float> importa
     return importance.empty() ? 0 : sum_of_squares(values) / float(values.size());
 }
 
+// The extreme value, or one that is no number: as the scale it must not get lost.
+float extreme_or_nan(const float* x) {
+    for (int i = 0; i < 32; i++) {
+        if (std::isnan(x[i])) return x[i];
+    }
+    return extreme({x, 32});
+}
+
 // Codes 0..2 half - 1 around half; the extreme value gets code 0.
 float encode_symmetric(const float* x, int half, Codes& codes) {
-    const float d = extreme({x, 32}) / float(-half);
+    const float d = extreme_or_nan(x) / float(-half);
     const float inverse = reciprocal(d);
     for (size_t i = 0; i < 32; i++) {
         const float offset = float(half) + 0.5f;
@@ -86,7 +94,7 @@ void encode_affine_row(std::span<const float> values, std::span<const float> imp
 
 // d and 32 codes in -127..127, no -128.
 float encode_bytes(const float* x, uint8_t* q, int& sum) {
-    const float d = std::fabs(extreme({x, 32})) / 127.0f;
+    const float d = std::fabs(extreme_or_nan(x)) / 127.0f;
     const float inverse = reciprocal(d);
     sum = 0;
     for (int i = 0; i < 32; i++) {

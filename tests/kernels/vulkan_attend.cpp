@@ -254,5 +254,32 @@ TEST_F(VulkanAttend, CachesRoundAsTheFormatsSay) {
     }
 }
 
+// A key that is no number spoils what sees it, a value its element or its block.
+TEST_F(VulkanAttend, CachesKeepNaN) {
+    for (DType dtype : {DType::F16, DType::Q8_0, DType::Q4_0})
+        for (bool of_keys : {true, false}) {
+            SmallModel model;
+            Axis kv = model.axis("kv_heads", 1), d = model.axis("d", 64);
+            Axis slots = model.axis("slots", 1), cells = model.axis("cells", 40);
+            auto fill = [element = 0](std::span<std::byte> one) mutable {
+                const float value = element++ == 3 ? std::nanf("") : 1;
+                std::memcpy(one.data(), &value, sizeof value);
+            };
+            Tensor spoiled = mul(model.activation("spoiled", {kv, d}),
+                                 model.weight("factors", DType::F32, {d}, {}, fill));
+            Tensor sound = model.activation("sound", {kv, d});
+            graph::Cache cache{model.graph.state("k_cache", dtype, {slots, kv, cells}, {d}),
+                               model.graph.state("v_cache", dtype, {slots, kv, cells}, {d})};
+            model.finish(attend(model.activation("q", {kv, model.axis("q_per_kv", 2), d}),
+                                of_keys ? spoiled : sound, of_keys ? sound : spoiled, cache, 0.1));
+            const auto block = size_t(gguf::traits(dtype).block);
+            const std::vector<float> y = model.run(kernels::make_vulkan_device(test::in_floats),
+                                                   {random_step(0, 30), random_step(30, 1)});
+            for (size_t i = 0; i < y.size(); ++i)
+                ASSERT_EQ(std::isnan(y[i]), of_keys || i % 64 / block == 3 / block)
+                    << gguf::name(dtype) << " " << of_keys << " " << i;
+        }
+}
+
 }  // namespace
 }  // namespace tandem

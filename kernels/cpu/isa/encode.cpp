@@ -6,7 +6,7 @@
 //             code = floor(x * inverse + 8.5), at most 15
 //
 // The inverse is that of the scale, or 0 where it would be infinite. What is no number, or
-// infinite, gets the least code.
+// infinite, gets the least code, and the scale is no number where a number of the block is none.
 #include "gguf/dtype.h"
 #include "kernels/cpu/isa/kernels.h"
 #include "kernels/cpu/isa/quantize.h"
@@ -66,9 +66,7 @@ I round_down(F number) {
 }
 
 void encode_q8_0(const float* x, uint8_t* to) {
-    F most = zero();
-    for (int i = 0; i < block; i += lanes) most = max(abs(load_f32(x + i)), most);
-    const float scale = largest_float(as_int(most)) / 127;
+    const float scale = largest_magnitude(x, block) / 127;
     const F inverse = splat(inverse_of(scale));
     put_f16(to, scale);
     for (int i = 0; i < block; i += lanes)
@@ -76,19 +74,20 @@ void encode_q8_0(const float* x, uint8_t* to) {
                     round_away(mul(load_f32(x + i), inverse)));
 }
 
-// Of numbers with the same magnitude, the first.
+// Of numbers with the same magnitude, the first. Compared as integers, which put NaN above all.
 float extreme(const float* x) {
-    F high = zero(), low = zero();
+    constexpr int32_t sign = INT32_MIN;  // its bit
+    I high = splat(0), low = splat(0);
     for (int i = 0; i < block; i += lanes) {
-        const F some = load_f32(x + i);
+        const I some = as_int(load_f32(x + i));
         high = max(some, high);
-        low = max(sub(zero(), some), low);
+        low = max(bit_xor(some, splat(sign)), low);
     }
-    const float most = largest_float(as_int(high)), least = largest_float(as_int(low));
-    if (most != least) return most > least ? most : -least;
+    const float most = largest_float(high), least = largest_float(low);
+    if (largest(high) != largest(low)) return largest(high) > largest(low) ? most : -least;
     for (int i = 0; i < block && most > 0; ++i)
         if (x[i] == most || x[i] == -most) return x[i];
-    return 0;
+    return most;
 }
 
 void encode_q4_0(const float* x, uint8_t* to) {

@@ -103,14 +103,23 @@ uint nibble_of(float value, float inverse) {
     return uint(clamp(floor(product + 8.5), 0, 15));
 }
 
+// Of the largest magnitude, the first; but one that is no number, which must not get lost.
+float extreme(uint first, uint last) {
+    float most = 0;
+    for (uint i = first; i < last; ++i) {
+        float value = all_rows[element(i)];
+        if (isnan(value)) return value;
+        if (abs(value) > abs(most)) most = value;
+    }
+    return most;
+}
+
 // Elements [first, last) of the row, a block of the cache's type.
 void put_block(uint64_t to, uint first, uint last) {
     if (type == cache_f32) {
         for (uint i = first; i < last; ++i) Floats(to).at[i] = all_rows[element(i)];
     } else if (type == cache_q8_0) {
-        float most = 0;
-        for (uint i = first; i < last; ++i) most = max(most, abs(all_rows[element(i)]));
-        float d = most / 127, inverse = d > 0 ? 1 / d : 0;
+        float d = abs(extreme(first, last)) / 127, inverse = d > 0 ? 1 / d : 0;
         uint at = first / block_q8_0, blocks = (length + block_q8_0 - 1) / block_q8_0;
         put_scale(to, at, d);
         Words codes = Words(to + plane_bytes(blocks, 2));
@@ -121,12 +130,7 @@ void put_block(uint64_t to, uint first, uint last) {
             codes.at[i / 4] = word;
         }
     } else if (type == cache_q4_0) {
-        float most = 0;  // of the largest magnitude, the first
-        for (uint i = first; i < last; ++i) {
-            float value = all_rows[element(i)];
-            if (abs(value) > abs(most)) most = value;
-        }
-        float d = most / -8, inverse = inverse_of(d);
+        float d = extreme(first, last) / -8, inverse = inverse_of(d);
         uint at = first / block_q4_0, blocks = (length + block_q4_0 - 1) / block_q4_0;
         put_scale(to, at, d);
         Words codes = Words(to + plane_bytes(blocks, 2));
