@@ -11,7 +11,7 @@ namespace tandem::kernels {
 inline constexpr int64_t large_page = int64_t(1) << 21;
 
 int64_t total_memory();
-int64_t free_memory();            // that could be used without swapping
+int64_t free_memory();            // that this process could use without swapping
 std::vector<int> usable_cores();  // that this process may run on
 bool has_gpu();                   // or something like it, by what the system shows
 void pin_to(int core);            // the calling thread, where that is allowed
