@@ -1,7 +1,6 @@
 #include "cli/model_options.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <limits>
 
 #include "gguf/error.h"
@@ -182,9 +181,8 @@ EngineOptions engine_options(const Arguments& arguments, int64_t context) {
 
 kernels::DeviceOptions how_devices_work(int64_t threads) {
     kernels::DeviceOptions options{.threads = int(std::max<int64_t>(0, threads))};
-    if (const char* wanted = std::getenv("TANDEM_CPU")) options.variant = wanted;
-    const char* text = std::getenv("TANDEM_VULKAN_PRODUCTS");
-    const std::string_view products = text ? text : "";
+    options.variant = environment("TANDEM_CPU");
+    const std::string_view products = environment("TANDEM_VULKAN_PRODUCTS");
     if (products == "floats")
         options.products = kernels::Products::InFloats;
     else if (products == "dots")

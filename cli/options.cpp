@@ -221,10 +221,15 @@ double Arguments::real(std::string_view name, double fallback, double least, dou
     return has(name) ? to_real(text(name), "--" + std::string(name), least, most) : fallback;
 }
 
+std::string_view environment(const char* name) {
+    const char* value = std::getenv(name);
+    return value ? value : "";
+}
+
 std::filesystem::path cache_folder() {
-    const char *cache = std::getenv("XDG_CACHE_HOME"), *home = std::getenv("HOME");
-    if (cache && *cache == '/') return std::filesystem::path(cache) / "tandem";
-    if (home && *home == '/') return std::filesystem::path(home) / ".cache" / "tandem";
+    const std::filesystem::path cache = environment("XDG_CACHE_HOME"), home = environment("HOME");
+    if (cache.is_absolute()) return cache / "tandem";
+    if (home.is_absolute()) return home / ".cache" / "tandem";
     return {};
 }
 

@@ -85,6 +85,8 @@ double to_real(std::string_view text, const std::string& what, double least, dou
 std::vector<std::string> split(std::string_view text, std::string_view separators = ",");
 std::string_view trimmed(std::string_view text);  // without spaces around it
 
+// The value of an environment variable, which lies in the environment; empty where there is none.
+std::string_view environment(const char* name);
 // Where this user's programs keep what can be made again, in a folder of our own; empty where there
 // is no such place.
 std::filesystem::path cache_folder();
