@@ -8,6 +8,7 @@
 #include "cli/driver.h"
 #include "cli/evaluate_prompt.h"
 #include "cli/model_options.h"
+#include "cli/notes.h"
 #include "cli/output_file.h"
 #include "cli/subcommands.h"
 #include "gguf/error.h"
@@ -100,7 +101,7 @@ void act(Run& run, const Arguments& arguments) {
                     std::to_string(given) + " and " + std::to_string(steps) +
                     " that --greedy generates; a longer one (-c) would");
     run.driver = std::make_unique<Driver>(file, engine_options(arguments, context), run.interrupts);
-    for (const std::string& note : notes) std::cerr << "note: " << note << "\n";
+    print_notes(notes);
     evaluate(run, tokens, steps, out);
     out.finish();
     print_tokens(run);

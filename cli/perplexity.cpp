@@ -8,6 +8,7 @@
 
 #include "cli/driver.h"
 #include "cli/model_options.h"
+#include "cli/notes.h"
 #include "cli/perplexity/windows.h"
 #include "cli/prompt.h"
 #include "cli/subcommands.h"
@@ -54,10 +55,6 @@ std::string line(const char* format, Values... values) {
     std::string text(size_t(std::snprintf(nullptr, 0, format, values...)), ' ');
     std::snprintf(text.data(), text.size() + 1, format, values...);
     return text;
-}
-
-void print(std::span<const std::string> notes) {
-    for (const std::string& note : notes) std::cerr << "note: " << note << "\n";
 }
 
 // What the values are, as they come in.
@@ -126,7 +123,7 @@ Plan read_plan(const Arguments& arguments, const gguf::File& file) {
     Plan plan;
     std::vector<std::string> notes;
     if (arguments.has("ctx-size")) plan.context = context_size(arguments, file, notes);
-    print(notes);
+    print_notes(notes);
     plan.batch = arguments.integer("batch-size", plan.batch, 1);
     plan.step = std::min(plan.batch, arguments.integer("ubatch-size", plan.step, 1));
     plan.chunks = arguments.integer("chunks", plan.chunks, -1);
@@ -171,7 +168,7 @@ void act(const Arguments& arguments, Interrupts& interrupts) {
     const gguf::File file = gguf::File::open(model_path(arguments));
     Plan plan = read_plan(arguments, file);
     const model::Tokenizer tokenizer(file.metadata(), file.path());
-    print(tokenizer.warnings());
+    print_notes(tokenizer.warnings());
     const std::vector<int32_t> tokens = read_tokens(arguments, tokenizer, interrupts);
     fit(plan, int64_t(tokens.size()));
     Driver driver(file, plan.engine, interrupts);

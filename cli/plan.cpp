@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/model_options.h"
+#include "cli/notes.h"
 #include "cli/subcommands.h"
 #include "gguf/file.h"
 #include "parallel/plan_print.h"
@@ -22,7 +23,7 @@ int run(const Arguments& arguments) {
     const gguf::File file = gguf::File::open(model_path(arguments), gguf::Content::Directory);
     std::vector<std::string> notes;
     EngineOptions options = engine_options(arguments, context_size(arguments, file, notes));
-    for (const std::string& note : notes) std::cerr << "note: " << note << "\n";
+    print_notes(notes);
     // A table alone speaks of devices that need not exist here.
     if (options.device_table && !arguments.has("device")) options.devices.clear();
     const auto blueprint = make_blueprint(file, options);

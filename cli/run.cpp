@@ -8,6 +8,7 @@
 #include "cli/driver.h"
 #include "cli/evaluate_prompt.h"
 #include "cli/model_options.h"
+#include "cli/notes.h"
 #include "cli/prompt.h"
 #include "cli/sampling_options.h"
 #include "cli/subcommands.h"
@@ -176,7 +177,7 @@ void act(Run& run) {
     std::string text = read_prompt(arguments, &run.interrupts);
     std::vector<int32_t> prompt = encode(tokenizer, text, context);
     run.driver = std::make_unique<Driver>(file, options, run.interrupts);
-    for (const std::string& note : notes) std::cerr << "note: " << note << "\n";
+    print_notes(notes);
     std::cerr << "sampler seed: " << sampler.seed() << "\nsampler chain: " << sampler.describe()
               << "\n";
     if (listed) list_tokens(tokenizer, prompt);

@@ -2,6 +2,7 @@
 #include <iostream>
 
 #include "cli/model_options.h"
+#include "cli/notes.h"
 #include "cli/prompt.h"
 #include "cli/subcommands.h"
 #include "cli/token_line.h"
@@ -40,7 +41,7 @@ int run(const Arguments& arguments) {
     if (ids) out = "[" + out + "]\n";
     if (counted) out += "Total number of tokens: " + std::to_string(tokens.size()) + "\n";
     std::cout << out << std::flush;
-    for (const std::string& note : tokenizer.warnings()) std::cerr << "note: " << note << "\n";
+    print_notes(tokenizer.warnings());
     return 0;
 }
 
