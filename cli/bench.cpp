@@ -286,14 +286,7 @@ void act(Bench& bench) {
 
 int run(const Arguments& arguments) {
     Bench bench(arguments);
-    try {
-        act(bench);
-    } catch (const Error&) {
-        if (!bench.interrupts.pending()) throw;
-        std::cerr << "interrupted\n";
-        return interrupted_exit;
-    }
-    return 0;
+    return run_until_interrupted(bench.interrupts, [&] { act(bench); });
 }
 
 }  // namespace

@@ -9,7 +9,6 @@
 #include "cli/model_options.h"
 #include "cli/output_file.h"
 #include "cli/subcommands.h"
-#include "gguf/error.h"
 #include "kernels/devices.h"
 
 namespace tandem::cli {
@@ -133,14 +132,7 @@ int run(const Arguments& arguments) {
         return 0;
     }
     Interrupts interrupts;
-    try {
-        act(arguments, how, interrupts);
-    } catch (const Error&) {
-        if (!interrupts.pending()) throw;
-        std::cerr << "interrupted\n";
-        return interrupted_exit;
-    }
-    return 0;
+    return run_until_interrupted(interrupts, [&] { act(arguments, how, interrupts); });
 }
 
 }  // namespace

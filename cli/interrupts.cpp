@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iostream>
 
 #include "gguf/error.h"
 
@@ -64,6 +65,17 @@ void Interrupts::watch() {
         std::lock_guard lock(mutex_);
         if (action_) action_();
     }
+}
+
+int run_until_interrupted(const Interrupts& interrupts, const std::function<void()>& work) {
+    try {
+        work();
+    } catch (const Error&) {
+        if (!interrupts.pending()) throw;
+        std::cerr << "interrupted\n";
+        return interrupted_exit;
+    }
+    return 0;
 }
 
 }  // namespace tandem::cli

@@ -40,4 +40,8 @@ class Interrupts {
     std::thread watcher_;
 };
 
+// Does the work of a command and gives its exit code. What it throws after an interrupt is how it
+// ended: "interrupted" is all that is said then.
+int run_until_interrupted(const Interrupts& interrupts, const std::function<void()>& work);
+
 }  // namespace tandem::cli

@@ -198,14 +198,7 @@ void act(const Arguments& arguments, Interrupts& interrupts) {
 
 int run(const Arguments& arguments) {
     Interrupts interrupts;
-    try {
-        act(arguments, interrupts);
-    } catch (const Error&) {
-        if (!interrupts.pending()) throw;
-        std::cerr << "interrupted\n";
-        return interrupted_exit;
-    }
-    return 0;
+    return run_until_interrupted(interrupts, [&] { act(arguments, interrupts); });
 }
 
 }  // namespace

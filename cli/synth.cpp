@@ -42,7 +42,28 @@ void list_presets() {
     }
 }
 
-int make(const Arguments& arguments) {
+void make(const SyntheticModel& model, const std::string& path, const Interrupts& interrupts) {
+    const auto start = std::chrono::steady_clock::now();
+    {
+        Progress progress("writing " + std::filesystem::path(path).filename().string());
+        write(model, path, [&](int64_t done, int64_t total) {
+            progress.show(done, total);
+            return !interrupts.pending();
+        });
+    }
+    const double seconds =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    char time[32];
+    std::snprintf(time, sizeof time, "%.1f s", seconds);
+    std::cerr << "wrote " << path << ": " << *model.metadata.text("general.name") << ", "
+              << parallel::in_bytes(double(model.bytes())) << " in " << time << "\n";
+}
+
+int run(const Arguments& arguments) {
+    if (arguments.on("list")) {
+        list_presets();
+        return 0;
+    }
     const std::string what = arguments.text("preset");
     if (what.empty())
         throw Error("no model named: give a preset and a type, such as llama-1b:Q4_K_M");
@@ -51,31 +72,7 @@ int make(const Arguments& arguments) {
     const std::string path = arguments.text("output");
     if (path.empty()) throw Error("no file given for the model: name one with -o");
     Interrupts interrupts;
-    const auto start = std::chrono::steady_clock::now();
-    try {
-        Progress progress("writing " + std::filesystem::path(path).filename().string());
-        write(model, path, [&](int64_t done, int64_t total) {
-            progress.show(done, total);
-            return !interrupts.pending();
-        });
-    } catch (const Error&) {
-        if (!interrupts.pending()) throw;
-        std::cerr << "interrupted\n";
-        return interrupted_exit;
-    }
-    const double seconds =
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    char time[32];
-    std::snprintf(time, sizeof time, "%.1f s", seconds);
-    std::cerr << "wrote " << path << ": " << *model.metadata.text("general.name") << ", "
-              << parallel::in_bytes(double(model.bytes())) << " in " << time << "\n";
-    return 0;
-}
-
-int run(const Arguments& arguments) {
-    if (!arguments.on("list")) return make(arguments);
-    list_presets();
-    return 0;
+    return run_until_interrupted(interrupts, [&] { make(model, path, interrupts); });
 }
 
 }  // namespace
