@@ -1,26 +1,16 @@
 #include "cli/accounts.h"
 
-#include <cstdio>
-
+#include "cli/format.h"
+#include "cli/seconds.h"
 #include "parallel/work.h"
 
 namespace tandem::cli {
 
 namespace {
 
-double seconds_since(std::chrono::steady_clock::time_point start) {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
-
-std::string number(double value, const char* format) {
-    char text[64];
-    std::snprintf(text, sizeof text, format, value);
-    return text;
-}
-
 std::string rate(const Account& account) {
     if (account.tokens == 0 || account.seconds <= 0) return "";
-    return ", " + number(double(account.tokens) / account.seconds, "%.2f t/s");
+    return ", " + format("%.2f t/s", double(account.tokens) / account.seconds);
 }
 
 // Bytes of weights that all devices read for one token.
@@ -47,7 +37,7 @@ int exchanges_per_token(const parallel::Placed& placed) {
 Entry::Entry(Account& account, const parallel::Executor& executor)
     : account_(account),
       executor_(executor),
-      start_(std::chrono::steady_clock::now()),
+      start_(Clock::now()),
       exchange_time_(executor.exchange_time()) {}
 
 Entry::~Entry() {
@@ -72,21 +62,17 @@ std::string report(const Accounts& accounts, const Blueprint* blueprint) {
     if (generation.tokens > 0 && blueprint) {
         double per_token = generation.seconds / double(generation.tokens);
         text +=
-            ", " + number(1000 * per_token, "%.2f ms per token") + ", " +
-            number(weight_bytes_per_token(*blueprint) / per_token / 1e9, "%.2f GB/s of weights");
+            ", " + format("%.2f ms per token", 1000 * per_token) + ", " +
+            format("%.2f GB/s of weights", weight_bytes_per_token(*blueprint) / per_token / 1e9);
     }
     if (generation.tokens > 0 && blueprint) {
         const int exchanges = exchanges_per_token(blueprint->placed);
         const double share = generation.exchanging / generation.seconds;
         text += exchanges == 0 ? "; no exchanges"
                                : "; exchanges: " + std::to_string(exchanges) + " per token, " +
-                                     number(100 * share, "%.1f %% of the time");
+                                     format("%.1f %% of the time", 100 * share);
     }
-    if (accounts.hash) {
-        char digits[16];
-        std::snprintf(digits, sizeof digits, "%08x", *accounts.hash);
-        text += "; logits " + std::string(digits);
-    }
+    if (accounts.hash) text += format("; logits %08x", *accounts.hash);
     return text;
 }
 

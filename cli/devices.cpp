@@ -1,9 +1,9 @@
 // `tandem devices`: the devices of this machine, and how fast they are.
 #include <algorithm>
-#include <cstdio>
 #include <iostream>
 #include <optional>
 
+#include "cli/format.h"
 #include "cli/interrupts.h"
 #include "cli/measure/cached.h"
 #include "cli/model_options.h"
@@ -30,14 +30,9 @@ constexpr const OptionGroup* groups[] = {&options};
 
 // "20.1 G"
 std::string in_units(double number) {
-    char text[32];
-    if (number >= 1e12)
-        std::snprintf(text, sizeof text, "%.1f T", number * 1e-12);
-    else if (number >= 1e9)
-        std::snprintf(text, sizeof text, "%.1f G", number * 1e-9);
-    else
-        std::snprintf(text, sizeof text, "%.1f M", number * 1e-6);
-    return text;
+    if (number >= 1e12) return format("%.1f T", number * 1e-12);
+    if (number >= 1e9) return format("%.1f G", number * 1e-9);
+    return format("%.1f M", number * 1e-6);
 }
 
 std::string in_mib(int64_t total, int64_t free) {
@@ -86,11 +81,9 @@ void print_measured(const parallel::DeviceTable& table) {
     for (size_t a = 0; a < table.size(); ++a)
         for (size_t b = a + 1; b < table.size(); ++b) {
             const parallel::Link& link = table.links[a][b];
-            char latency[32];
-            std::snprintf(latency, sizeof latency, "%.1f us", link.seconds * 1e6);
             std::cout << "  " << table.devices[a].name << " - " << table.devices[b].name << ": "
-                      << latency << " for an exchange, " << in_units(link.bytes_per_second)
-                      << "B/s\n";
+                      << format("%.1f us", link.seconds * 1e6) << " for an exchange, "
+                      << in_units(link.bytes_per_second) << "B/s\n";
         }
 }
 

@@ -1,16 +1,16 @@
 // `tandem perplexity`: how well a model predicts a text, by llama-perplexity's rules and in its
 // words.
 #include <algorithm>
-#include <chrono>
 #include <cmath>
-#include <cstdio>
 #include <iostream>
 
 #include "cli/driver.h"
+#include "cli/format.h"
 #include "cli/model_options.h"
 #include "cli/notes.h"
 #include "cli/perplexity/windows.h"
 #include "cli/prompt.h"
+#include "cli/seconds.h"
 #include "cli/subcommands.h"
 #include "gguf/error.h"
 #include "model/tokenizer/tokenizer.h"
@@ -18,8 +18,6 @@
 namespace tandem::cli {
 
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 constexpr std::string_view only = "perplexity is all that is computed from a text";
 
@@ -49,14 +47,6 @@ constexpr OptionGroup perplexity_options{"perplexity", list};
 constexpr const OptionGroup* groups[] = {&file_options, &perplexity_options, &device_options,
                                          &foreign_options};
 
-// As printf does, which is how these lines are known. Numbers may have hundreds of digits.
-template <typename... Values>
-std::string line(const char* format, Values... values) {
-    std::string text(size_t(std::snprintf(nullptr, 0, format, values...)), ' ');
-    std::snprintf(text.data(), text.size() + 1, format, values...);
-    return text;
-}
-
 // What the values are, as they come in.
 class Output {
   public:
@@ -69,10 +59,10 @@ class Output {
         total_.squares += own.squares;
         total_.count += own.count;
         if (lines_)
-            std::cout << line("%8d  %.4lf  %4lf  %4lf\n", int(window * length_),
-                              total_.perplexity(), total_.mean(), total_.error());
+            std::cout << format("%8d  %.4lf  %4lf  %4lf\n", int(window * length_),
+                                total_.perplexity(), total_.mean(), total_.error());
         else
-            std::cout << line("[%d]%.4lf,", int(window) + 1, total_.perplexity());
+            std::cout << format("[%d]%.4lf,", int(window) + 1, total_.perplexity());
         in_line_ = !lines_;
         std::cout << std::flush;
         if (!std::cout) throw Error("cannot write the values to standard output");
@@ -85,8 +75,8 @@ class Output {
             throw Error("one prediction has no standard deviation; a longer text has more of them");
         const double error = total_.error();
         if (std::isnan(error)) throw Error("unexpected negative standard deviation of log(prob)");
-        std::cout << line("Final estimate: PPL = %.4lf +/- %.5lf\n", total_.perplexity(),
-                          total_.perplexity() * error)
+        std::cout << format("Final estimate: PPL = %.4lf +/- %.5lf\n", total_.perplexity(),
+                            total_.perplexity() * error)
                   << std::flush;
     }
 
@@ -105,9 +95,9 @@ class Output {
 void print_estimate(double seconds_per_pass, double passes) {
     const double seconds = seconds_per_pass * passes;
     const int hours = int(seconds / 3600);
-    std::cerr << line("perplexity: %.2f seconds per pass - ETA ", seconds_per_pass)
-              << (hours > 0 ? line("%d hours ", hours) : "")
-              << line("%.2f minutes\n", (seconds - 3600 * hours) / 60);
+    std::cerr << format("perplexity: %.2f seconds per pass - ETA ", seconds_per_pass)
+              << (hours > 0 ? format("%d hours ", hours) : "")
+              << format("%.2f minutes\n", (seconds - 3600 * hours) / 60);
 }
 
 // What the options ask for.
@@ -149,10 +139,6 @@ void fit(Plan& plan, int64_t tokens) {
     plan.engine.plan.bucket = std::min(plan.step, slots * plan.context);
 }
 
-double seconds_since(Clock::time_point start) {
-    return std::chrono::duration<double>(Clock::now() - start).count();
-}
-
 std::vector<int32_t> read_tokens(const Arguments& arguments, const model::Tokenizer& tokenizer,
                                  const Interrupts& interrupts) {
     if (arguments.text("file").empty()) throw Error("no text given: name a file with -f");
@@ -160,7 +146,7 @@ std::vector<int32_t> read_tokens(const Arguments& arguments, const model::Tokeni
     std::cerr << "perplexity: tokenizing the input ..\n";
     const auto start = Clock::now();
     std::vector<int32_t> tokens = tokenizer.encode(text, {.parse_special = false});
-    std::cerr << line("perplexity: tokenization took %g ms\n", 1e3 * seconds_since(start));
+    std::cerr << format("perplexity: tokenization took %g ms\n", 1e3 * seconds_since(start));
     return tokens;
 }
 
@@ -173,7 +159,7 @@ void act(const Arguments& arguments, Interrupts& interrupts) {
     fit(plan, int64_t(tokens.size()));
     Driver driver(file, plan.engine, interrupts);
 
-    std::cerr << line(
+    std::cerr << format(
         "perplexity: calculating perplexity over %d chunks, n_ctx=%d, batch_size=%d, n_seq=%d\n",
         int(plan.chunks), int(plan.context), int(plan.batch), int(plan.together));
     Output output(plan.lines, plan.context);

@@ -1,12 +1,12 @@
 // `tandem synth`: writes a model with random weights and the dimensions of a published one, so that
 // a machine, or another program, can be measured before anything is downloaded.
-#include <chrono>
-#include <cstdio>
 #include <filesystem>
 #include <iostream>
 
+#include "cli/format.h"
 #include "cli/interrupts.h"
 #include "cli/progress.h"
+#include "cli/seconds.h"
 #include "cli/subcommands.h"
 #include "cli/synth/model.h"
 #include "cli/synth/presets.h"
@@ -33,17 +33,15 @@ constexpr const OptionGroup* groups[] = {&options};
 
 void list_presets() {
     for (const Preset* preset : presets()) {
-        char line[160];
-        std::snprintf(line, sizeof line, "%-20s%-26s%3d blocks of %5d, %3d/%d heads, vocabulary %d",
-                      std::string(preset->name).c_str(), std::string(preset->title).c_str(),
-                      int(preset->blocks), int(preset->embd), int(preset->heads),
-                      int(preset->kv_heads), int(preset->vocab));
-        std::cout << line << "\n";
+        std::cout << format("%-20s%-26s%3d blocks of %5d, %3d/%d heads, vocabulary %d\n",
+                            std::string(preset->name).c_str(), std::string(preset->title).c_str(),
+                            int(preset->blocks), int(preset->embd), int(preset->heads),
+                            int(preset->kv_heads), int(preset->vocab));
     }
 }
 
 void make(const SyntheticModel& model, const std::string& path, const Interrupts& interrupts) {
-    const auto start = std::chrono::steady_clock::now();
+    const auto start = Clock::now();
     {
         Progress progress("writing " + std::filesystem::path(path).filename().string());
         write(model, path, [&](int64_t done, int64_t total) {
@@ -51,12 +49,9 @@ void make(const SyntheticModel& model, const std::string& path, const Interrupts
             return !interrupts.pending();
         });
     }
-    const double seconds =
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    char time[32];
-    std::snprintf(time, sizeof time, "%.1f s", seconds);
     std::cerr << "wrote " << path << ": " << *model.metadata.text("general.name") << ", "
-              << parallel::in_bytes(double(model.bytes())) << " in " << time << "\n";
+              << parallel::in_bytes(double(model.bytes()))
+              << format(" in %.1f s\n", seconds_since(start));
 }
 
 int run(const Arguments& arguments) {

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 
+#include "cli/format.h"
 #include "model/tokenizer/characters.h"
 #include "model/tokenizer/utf8.h"
 
@@ -40,13 +40,6 @@ constexpr const char* style = R"(<style>
 </style>
 )";
 constexpr size_t colours = 8;
-
-template <typename... Values>
-std::string format(const char* pattern, Values... values) {
-    char text[256];
-    std::snprintf(text, sizeof text, pattern, values...);
-    return text;
-}
 
 // XML has neither control characters nor bytes that are not UTF-8: U+FFFD stands for them.
 std::string escaped(const std::string& text) {

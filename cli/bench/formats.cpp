@@ -1,21 +1,14 @@
 #include "cli/bench/formats.h"
 
-#include <cstdio>
 #include <functional>
 #include <nlohmann/json.hpp>
 
+#include "cli/format.h"
 #include "gguf/error.h"
 
 namespace tandem::cli {
 
 namespace {
-
-template <typename... Values>
-std::string format(const char* pattern, Values... values) {
-    char text[128];
-    std::snprintf(text, sizeof text, pattern, values...);
-    return text;
-}
 
 // Markdown.
 

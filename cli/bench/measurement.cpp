@@ -4,13 +4,12 @@
 #include <chrono>
 #include <cmath>
 
+#include "cli/seconds.h"
 #include "cli/synth/random_rows.h"
 
 namespace tandem::cli {
 
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 class Runner {
   public:
@@ -70,10 +69,6 @@ class Runner {
 
 std::string count_of(int64_t number, int64_t total) {
     return std::to_string(number) + "/" + std::to_string(total);
-}
-
-double seconds_since(Clock::time_point start) {
-    return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
 // Adds what a phase needs.

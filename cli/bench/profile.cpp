@@ -1,9 +1,9 @@
 #include "cli/bench/profile.h"
 
 #include <algorithm>
-#include <cstdio>
 
 #include "cli/bench/measurement.h"
+#include "cli/format.h"
 #include "parallel/work.h"
 
 namespace tandem::cli {
@@ -64,13 +64,6 @@ void add(std::vector<ProfileRow>& rows, const ProfileRow& next) {
         return;
     }
     rows.push_back(next);
-}
-
-template <typename... Values>
-std::string format(const char* pattern, Values... values) {
-    char text[128];
-    std::snprintf(text, sizeof text, pattern, values...);
-    return text;
 }
 
 // A row of the table, from words.

@@ -2,8 +2,9 @@
 
 #include <cctype>
 #include <cmath>
-#include <cstdio>
 #include <numeric>
+
+#include "cli/format.h"
 
 namespace tandem::cli {
 
@@ -66,11 +67,7 @@ std::string devices_text(const Setup& setup) {
 std::string ratio_text(const Setup& setup) {
     if (setup.ratio.empty()) return "0.00";
     std::vector<std::string> shares;
-    for (double share : setup.ratio) {
-        char digits[32];
-        std::snprintf(digits, sizeof digits, "%.2f", share);
-        shares.emplace_back(digits);
-    }
+    for (double share : setup.ratio) shares.push_back(format("%.2f", share));
     return joined(shares);
 }
 

@@ -1,8 +1,8 @@
 #include "cli/measure/probe.h"
 
 #include <algorithm>
-#include <chrono>
 
+#include "cli/seconds.h"
 #include "cli/synth/random_rows.h"
 #include "graph/ops.h"
 #include "parallel/communicator/host.h"
@@ -72,10 +72,6 @@ void load(const Graph& graph, const parallel::Plan& plan, int number, kernels::D
     }
 }
 
-double seconds_since(std::chrono::steady_clock::time_point start) {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
-
 }  // namespace
 
 double Chain::stored_bytes() const {
@@ -116,7 +112,7 @@ Probe::Times Probe::step(int64_t tokens) {
     graph::StepInputs inputs;
     const std::vector<int32_t> ids(size_t(tokens), 1);
     inputs.append(0, 0, ids);
-    const auto start = std::chrono::steady_clock::now();
+    const auto start = Clock::now();
     const uint64_t exchange = executor_->exchange_time();
     executor_->wait(executor_->submit(std::move(inputs)));
     return {seconds_since(start), double(executor_->exchange_time() - exchange) * 1e-9};
@@ -126,7 +122,7 @@ Probe::Times Probe::run(int64_t tokens, double seconds) {
     step(tokens);
     Times sum;
     int count = 0;
-    const auto start = std::chrono::steady_clock::now();
+    const auto start = Clock::now();
     for (; count < 2 || seconds_since(start) < seconds; ++count) {
         const Times next = step(tokens);
         sum.seconds += next.seconds;
