@@ -65,7 +65,7 @@ Chart make_chart(Lines lines) {
         Words own;
         for (size_t word = 0; word < lines.words[i].size(); ++word)
             if (lines.varies(word)) own.push_back(lines.words[i][word]);
-        if (own.empty()) own = {lines.words[i][2]};
+        if (own.empty()) own = {"measured"};
         line.name = joined(own);
         sort(line.points);
         sort(line.limit);

@@ -30,7 +30,7 @@ TEST(Plot, has_a_line_for_what_differs) {
     EXPECT_DOUBLE_EQ(charts[0].lines[0].points[1].y, 4);
     EXPECT_EQ(charts[0].lines[0].limit[1].y, 20);
     EXPECT_EQ(charts[1].title, "llama 1B <Q4_0>, pp16");
-    EXPECT_EQ(charts[1].lines[0].name, "auto");
+    EXPECT_EQ(charts[1].lines[0].name, "measured");  // alone, with nothing to be told from
 }
 
 TEST(Plot, has_a_line_for_each_number_of_sequences) {
