@@ -75,6 +75,22 @@ void read_numbers(const Arguments& arguments, model::SamplingOptions& options) {
     real("frequency-penalty", options.frequency_penalty);
 }
 
+// "15043+1", "29889-inf"
+std::pair<int32_t, float> to_bias(std::string_view text) {
+    const std::string said = "-l " + std::string(text) + ": ";
+    const size_t sign = text.find_first_of("+-");
+    if (sign == 0 || sign == text.npos)
+        throw Error(
+            "-l takes tokens, each with what is added to its logit, such as "
+            "15043+1,29889-inf, not \"" +
+            std::string(text) + "\"");
+    const std::string_view bias = text.substr(sign);
+    const int64_t id =
+        to_integer(text.substr(0, sign), said + "a token", 0, std::numeric_limits<int32_t>::max());
+    if (bias == "-inf") return {int32_t(id), -INFINITY};
+    return {int32_t(id), float(to_real(bias, said + "a bias", -1e30, 1e30))};
+}
+
 }  // namespace
 
 const OptionGroup sampling_options{"sampling", list};
@@ -106,15 +122,6 @@ model::SamplingOptions read_sampling(const Arguments& arguments, const gguf::Fil
                             std::to_string(tokens - 1));
         }
     return options;
-}
-
-std::pair<int32_t, float> to_bias(std::string_view text) {
-    size_t sign = text.find_first_of("+-");
-    std::string_view bias = sign == std::string_view::npos ? "" : text.substr(sign);
-    std::string what = "-l " + std::string(text) + ": a token";
-    int64_t id = to_integer(text.substr(0, sign), what, 0, std::numeric_limits<int32_t>::max());
-    if (bias == "-inf") return {int32_t(id), -INFINITY};
-    return {int32_t(id), float(to_real(bias, "-l " + std::string(text) + ": a bias", -1e30, 1e30))};
 }
 
 }  // namespace tandem::cli

@@ -2,8 +2,6 @@
 #pragma once
 
 #include <string>
-#include <string_view>
-#include <utility>
 #include <vector>
 
 #include "cli/options.h"
@@ -21,8 +19,5 @@ extern const OptionGroup sampling_options;
 model::SamplingOptions read_sampling(const Arguments& arguments, const gguf::File& file,
                                      const model::Tokenizer& tokenizer, int64_t context,
                                      std::vector<std::string>& notes);
-
-// "15043+1", "29889-inf"
-std::pair<int32_t, float> to_bias(std::string_view text);
 
 }  // namespace tandem::cli

@@ -242,7 +242,13 @@ TEST(errors, sampling) {
                  "--temp takes a number, 3.4028234663852886e+38 or less, not \"1e39\"");
     expect_error(run({"--repeat-penalty", "0"}),
                  "sampling: the repeat penalty is 0, expected a number above 0");
-    expect_error(run({"-l", "5"}), "-l 5: a bias takes a number, not \"\"");
+    for (const std::string wrong : {"5", "", "+1"})
+        expect_error(run({"-l", "7-1," + wrong}),
+                     "-l takes tokens, each with what is added to its logit, such as "
+                     "15043+1,29889-inf, not \"" +
+                         wrong + "\"");
+    expect_error(run({"-l", "x+1"}), "-l x+1: a token takes a whole number, 0 or more, not \"x\"");
+    expect_error(run({"-l", "5+x"}), "-l 5+x: a bias takes a number, not \"+x\"");
     expect_error(run({"-l", "999+1"}), "-l 999+1: the model has tokens 0 to 285");
     auto recommending = [](const char* key) {
         return changed_tiny_model("nan.gguf",
