@@ -79,8 +79,8 @@ void require_sensible(const PlanOptions& options, size_t devices) {
                     ", counted from 0");
     if (options.ratio.empty()) return;
     if (options.ratio.size() != devices)
-        throw Error("-ts has " + std::to_string(options.ratio.size()) + " shares for " +
-                    std::to_string(devices) + " devices: give one for each");
+        throw Error("-ts takes one share for each device, " + std::to_string(devices) +
+                    " in all, not " + std::to_string(options.ratio.size()));
     double sum = 0;
     for (double share : options.ratio) {
         if (!(share >= 0) || !std::isfinite(share))

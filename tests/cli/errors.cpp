@@ -165,7 +165,7 @@ TEST(errors, devices_and_ratios) {
         words.insert(words.end(), more.begin(), more.end());
         return words;
     };
-    expect_error(with({"-ts", "1"}), "-ts has 1 shares for 2 devices: give one for each");
+    expect_error(with({"-ts", "1"}), "-ts takes one share for each device, 2 in all, not 1");
     expect_error(with({"-ts", "0,0"}), "-ts: at least one share must be above 0");
     expect_error(with({"-ts", "3,x"}), "a share of -ts takes a number, 0 or more, not \"x\"");
     expect_error(with({"-ts", "3,-1"}), "a share of -ts takes a number, 0 or more, not \"-1\"");

@@ -277,7 +277,7 @@ TEST_F(Measuring, bench_knows_what_is_wrong_before_it_measures) {
         {{"-sm", "layer,row"}, "split mode \"row\" does not exist; choose one of none, layer, "},
         {{"-dev", "cpu:x"}, "device \"cpu:x\": cores are written cpu:0 or cpu:0-3"},
         {{"-mg", "0,1"}, "-mg 1: there is 1 device, counted from 0"},
-        {{"-ts", "1", "-ts", "3/1"}, "-ts has 2 shares for 1 devices: give one for each"},
+        {{"-ts", "1", "-ts", "3/1"}, "-ts takes one share for each device, 1 in all, not 2"},
         {{"--synthetic", "llama-1t:Q4_0"}, "\"llama-1t\""},
         {{"--synthetic", "llama-1b:Q9"}, "\"Q9\""},
         {{"--synthetic", "llama-1b:Q4_0", "--layers", "99"}, "--layers 99: "},
