@@ -229,14 +229,14 @@ void Bench::profile(Phase phase, double (*run)(Subject& subject, const Case& tes
     status.clear();
     const auto times = driver->executor().take_times();
     for (size_t i = 0; i < times.size(); ++i) {
-        const std::string& name = driver->blueprint().devices[i]->description().name;
-        if (driver->blueprint().weights[i] == 0) continue;
+        const Blueprint& blueprint = driver->blueprint();
+        if (blueprint.weights[i] == 0) continue;
         if (times[i].launches.empty())
-            std::cerr << name
+            std::cerr << name_of(blueprint.table, i)
                       << " cannot tell how long its launches take: there is no profile of it\n";
         else
-            profiles += to_string(make_profile(times[i], driver->blueprint(), i, phase), phase,
-                                  limits.of(alone(name)));
+            profiles += to_string(make_profile(times[i], blueprint, i, phase), phase,
+                                  limits.of(alone(blueprint.devices[i]->description().name)));
     }
 }
 

@@ -103,7 +103,7 @@ std::string rates_of(const ProfileRow& row, const kernels::Limits& limits) {
 
 Profile make_profile(const Executor::DeviceTimes& times, const Blueprint& blueprint, size_t device,
                      const Phase& phase) {
-    Profile profile{.device = blueprint.devices[device]->description().name,
+    Profile profile{.device = name_of(blueprint.table, device),
                     .exchanges = times.exchanges,
                     .exchanging = double(times.exchanging) * 1e-9,
                     .seconds = phase.seconds};

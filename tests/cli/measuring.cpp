@@ -99,13 +99,14 @@ TEST_F(Measuring, bench_profiles_every_device) {
     EXPECT_EQ(result.code, 0) << result.error;
     std::vector<std::string> names;
     for (const std::string& line : lines(result.out)) {
-        if (line.find(" on cpu:") != std::string::npos) names.push_back(line);
+        if (line.find(" at 8 on ") != std::string::npos) names.push_back(line);
         if (line.starts_with("| exchanges ")) names.push_back("exchanges");
     }
-    const std::string on = " at 8 on " + core;
-    EXPECT_EQ(names, (std::vector<std::string>{"prompt of 4" + on, "exchanges", "prompt of 4" + on,
-                                               "exchanges", "generation of 2" + on, "exchanges",
-                                               "generation of 2" + on, "exchanges"}));
+    const std::string on[] = {" at 8 on 0 (" + core + ")", " at 8 on 1 (" + core + ")"};
+    EXPECT_EQ(names,
+              (std::vector<std::string>{"prompt of 4" + on[0], "exchanges", "prompt of 4" + on[1],
+                                        "exchanges", "generation of 2" + on[0], "exchanges",
+                                        "generation of 2" + on[1], "exchanges"}));
     EXPECT_NE(result.out.find("| attend "), std::string::npos) << result.out;
     const Result silent = bench({"-p", "4", "-n", "0", "--profile"});
     EXPECT_EQ(silent.code, 0) << silent.error;
