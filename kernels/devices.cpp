@@ -30,6 +30,8 @@ struct Place {
     std::optional<MemoryNode> node;  // of one made of a node
 };
 
+std::string node_name(const MemoryNode& node) { return "cpu:node" + std::to_string(node.number); }
+
 // "cpu:node1"
 Place place_of_node(const std::string& name, std::string_view number) {
     const std::vector<MemoryNode> nodes = memory_nodes(usable_cores());
@@ -113,8 +115,6 @@ int64_t free_bytes(const std::vector<Place>& places, size_t i, int64_t share) {
 }
 
 }  // namespace
-
-std::string node_name(const MemoryNode& node) { return "cpu:node" + std::to_string(node.number); }
 
 bool is_node_name(const std::string& name) { return lower(name).starts_with("cpu:node"); }
 

@@ -24,8 +24,7 @@ std::vector<std::string> usual_devices(std::span<const VulkanAdapter> adapters,
 // that all that a core reads is near.
 std::vector<std::string> cpu_devices();
 std::vector<std::string> cpu_devices(std::span<const MemoryNode> nodes);
-std::string node_name(const MemoryNode& node);  // "cpu:node0"
-bool is_node_name(const std::string& name);
+bool is_node_name(const std::string& name);  // "cpu:node0"
 
 // How devices work.
 struct DeviceOptions {
