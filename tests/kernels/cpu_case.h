@@ -4,7 +4,6 @@
 
 #include <gtest/gtest.h>
 
-#include <cstring>
 #include <functional>
 
 #include "kernels/cpu/device.h"
@@ -34,22 +33,6 @@ inline std::unique_ptr<kernels::Device> make_cpu(const Machine& machine) {
     std::vector<int> cores(size_t(machine.threads), 0);
     return std::make_unique<kernels::CpuDevice>(kernels::CpuDevice::Options{
         .name = "cpu", .cores = cores, .shares_cores = true, .variant = machine.variant});
-}
-
-// An activation whose elements are what `value` says of a token's id and an element's number.
-inline graph::Tensor activation_of(SmallModel& model, const std::string& name,
-                                   const graph::Shape& axes,
-                                   const std::function<float(int32_t id, size_t element)>& value) {
-    int32_t id = 0;
-    auto fill = [&](std::span<std::byte> row) {
-        for (size_t i = 0; i < row.size() / sizeof(float); ++i) {
-            const float element = value(id, i);
-            std::memcpy(&row[i * sizeof element], &element, sizeof element);
-        }
-        ++id;
-    };
-    const graph::Axis ids = model.axis(name + "_ids", SmallModel::ids);
-    return embed(model.weight(name, gguf::DType::F32, {ids}, axes, fill), model.graph.input("ids"));
 }
 
 // What machines that multiply in fewer bits may be off.

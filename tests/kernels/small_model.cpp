@@ -1,6 +1,7 @@
 #include "kernels/small_model.h"
 
 #include <algorithm>
+#include <cstring>
 #include <random>
 
 #include "parallel/communicator/host.h"
@@ -144,6 +145,20 @@ parallel::Programs SmallModel::programs(const kernels::Device& device, int64_t m
     parallel::Plan plan = make_plan(graph, table, {.mode = "none", .bucket = most_tokens});
     parallel::Placed placed = propagate(graph, plan, table);
     return make_programs(placed, 0, most_tokens, device.kernels(), device.copy());
+}
+
+Tensor activation_of(SmallModel& model, const std::string& name, const Shape& axes,
+                     const std::function<float(int32_t id, size_t element)>& value) {
+    int32_t id = 0;
+    auto fill = [&](std::span<std::byte> row) {
+        for (size_t i = 0; i < row.size() / sizeof(float); ++i) {
+            const float element = value(id, i);
+            std::memcpy(&row[i * sizeof element], &element, sizeof element);
+        }
+        ++id;
+    };
+    const Axis ids = model.axis(name + "_ids", SmallModel::ids);
+    return embed(model.weight(name, gguf::DType::F32, {ids}, axes, fill), model.graph.input("ids"));
 }
 
 graph::StepInputs random_step(int32_t cached, int32_t count, unsigned seed) {

@@ -67,6 +67,10 @@ class SmallModel {
     unsigned seed_ = 1;
 };
 
+// An activation whose elements are what `value` says of a token's id and an element's number.
+Tensor activation_of(SmallModel& model, const std::string& name, const Shape& axes,
+                     const std::function<float(int32_t id, size_t element)>& value);
+
 // A step of `count` tokens of slot 0 with pseudo-random ids, all rows wanted.
 graph::StepInputs random_step(int32_t cached, int32_t count, unsigned seed = 7);
 

@@ -35,6 +35,7 @@ shared vec4 q_rows[queries * q_stride];
 shared vec4 tile[cells_at_once * stride];
 shared float scores[queries * cells_at_once];
 shared float largest[queries], sums[queries], shrink[queries];
+shared bool spoiled;  // a result is not finite
 
 // Of this block.
 uint first_token, last_token, kv_head, first_query, part;
@@ -107,7 +108,7 @@ void soften(uint sequence, uint first, uint end) {
         float sum = 0;
         for (uint cell = gl_SubgroupInvocationID; cell < cells_at_once; cell += gl_SubgroupSize) {
             float score = scores[query * cells_at_once + cell];
-            float share = score > nothing ? exp(score - most) : 0;
+            float share = score == nothing ? 0 : exp(score - most);
             scores[query * cells_at_once + cell] = share;
             sum += share;
         }
@@ -120,26 +121,36 @@ void soften(uint sequence, uint first, uint end) {
     }
 }
 
-void main() {
-    uint number = group_number(), tokens = live_count(attention.count);
-    part = number % attention.parts;
-    uint block = number / attention.parts;
-    kv_head = gl_WorkGroupID.y;
-    first_query = block % attention.q_blocks * q_at_once;
-    first_token = block / attention.q_blocks * tokens_at_once;
-    last_token = min(first_token + tokens_at_once, tokens);
-    if (first_token >= tokens) return;
+// An invocation's results, and its part in them.
+vec4 results[slots];
+uint own, subset;
 
-    load_queries(attention.q, d, d_vectors, 0);
-    if (d2 > 0) load_queries(attention.q2, d2, d2_vectors, d_vectors);
+// `careful`: of what a query does not see nothing is added.
+void add_values(bool careful) {
+    for (uint slot = 0; slot < slots; ++slot) {
+        uint item = own + slot * gl_WorkGroupSize.x;
+        if (item >= items || subset >= subsets) continue;
+        uint query = item / dv_vectors, vector = item % dv_vectors;
+        vec4 sum = results[slot] * shrink[query];
+        if (careful) {
+            for (uint cell = subset; cell < cells_at_once; cell += subsets) {
+                float share = scores[query * cells_at_once + cell];
+                if (share != 0) sum += share * tile[cell * stride + vector];
+            }
+        } else {
+            for (uint cell = subset; cell < cells_at_once; cell += subsets)
+                sum += scores[query * cells_at_once + cell] * tile[cell * stride + vector];
+        }
+        results[slot] = sum;
+    }
+}
+
+void meet_cells(bool careful) {
     for (uint query = gl_LocalInvocationIndex; query < queries; query += gl_WorkGroupSize.x) {
         largest[query] = nothing;
         sums[query] = 0;
     }
-    vec4 results[slots];
     for (uint slot = 0; slot < slots; ++slot) results[slot] = vec4(0);
-    uint subset = subsets > 1 ? gl_LocalInvocationIndex / items : 0;
-    uint own = subsets > 1 ? gl_LocalInvocationIndex % items : gl_LocalInvocationIndex;
 
     uint last_sequence = sequence_of_token(attention.sequence_of, last_token - 1);
     for (uint s = sequence_of_token(attention.sequence_of, first_token); s <= last_sequence; ++s) {
@@ -174,19 +185,10 @@ void main() {
                       attention.values + head * attention.value_cells * cache_row_bytes(value_type, dv),
                       dv, attention.value_cells, first, end);
             barrier();
-            for (uint slot = 0; slot < slots; ++slot) {
-                uint item = own + slot * gl_WorkGroupSize.x;
-                if (item >= items || subset >= subsets) continue;
-                uint query = item / dv_vectors, vector = item % dv_vectors;
-                vec4 sum = results[slot] * shrink[query];
-                for (uint cell = subset; cell < cells_at_once; cell += subsets)
-                    sum += scores[query * cells_at_once + cell] * tile[cell * stride + vector];
-                results[slot] = sum;
-            }
+            add_values(careful);
             barrier();
         }
     }
-
     barrier();
     if (subsets > 1) {
         tile[gl_LocalInvocationIndex] = results[0];
@@ -194,12 +196,42 @@ void main() {
         if (subset == 0)
             for (uint i = 1; i < subsets; ++i) results[0] += tile[i * items + own];
     }
+}
+
+void put_results() {
+    if (gl_LocalInvocationIndex == 0) spoiled = false;
+    barrier();
     for (uint slot = 0; slot < slots; ++slot) {
         uint item = own + slot * gl_WorkGroupSize.x;
         if (item >= items || subset > 0) continue;
         uint query = item / dv_vectors, first = item % dv_vectors * 4;
-        if (is_query(query))
-            put_result(token_of(query), kv_head, head_query(query), part, first, results[slot],
-                       largest[query], sums[query]);
+        if (!is_query(query)) continue;
+        put_result(token_of(query), kv_head, head_query(query), part, first, results[slot],
+                   largest[query], sums[query]);
+        if (!is_finite(results[slot])) spoiled = true;
+    }
+    barrier();
+}
+
+void main() {
+    uint number = group_number(), tokens = live_count(attention.count);
+    part = number % attention.parts;
+    uint block = number / attention.parts;
+    kv_head = gl_WorkGroupID.y;
+    first_query = block % attention.q_blocks * q_at_once;
+    first_token = block / attention.q_blocks * tokens_at_once;
+    last_token = min(first_token + tokens_at_once, tokens);
+    if (first_token >= tokens) return;
+
+    load_queries(attention.q, d, d_vectors, 0);
+    if (d2 > 0) load_queries(attention.q2, d2, d2_vectors, d_vectors);
+    subset = subsets > 1 ? gl_LocalInvocationIndex / items : 0;
+    own = subsets > 1 ? gl_LocalInvocationIndex % items : gl_LocalInvocationIndex;
+    // What is not finite is known by the results, of which the second turn spares those that it
+    // should not have spoiled.
+    for (uint turn = 0; turn < 2; ++turn) {
+        meet_cells(turn > 0);
+        put_results();
+        if (!spoiled) break;
     }
 }

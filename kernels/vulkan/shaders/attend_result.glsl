@@ -2,6 +2,12 @@
 // is read in parts, wait for attend_join.comp. The shader has the constants dv and parted.
 #include "attend.glsl"
 
+// A value that is not finite spoils what does not see it, too, where it is multiplied by no share.
+// Since that hardly ever is so, it shows in the results, which are then computed once more.
+bool is_finite(vec4 values) {
+    return all(lessThan(floatBitsToUint(values) & 0x7fffffffu, uvec4(0x7f800000u)));
+}
+
 // Four elements, from `first` on, of the sum of values by shares exp(score - largest), whose own sum
 // is `sum`.
 void put_result(uint token, uint kv_head, uint query, uint part, uint first, vec4 values,

@@ -130,6 +130,11 @@ uvec4 next[(cells_at_once * most_eights + gl_WorkGroupSize.x - 1) / gl_WorkGroup
 
 uint own_eight(uint i) { return gl_LocalInvocationIndex + i * gl_WorkGroupSize.x; }
 
+// What is infinite becomes no number, which halves_of() keeps.
+vec4 without_infinities(vec4 a) {
+    return mix(a, vec4(uintBitsToFloat(0x7fc00000u)), isinf(a));
+}
+
 // Cells from `first` on, of which `last` stands for all after it; `ring` is how many the cache has.
 void fetch(uint type, uint64_t head, uint length, uint ring, uint first, uint last) {
     const uint eights = length / 8;
@@ -145,7 +150,7 @@ void fetch(uint type, uint64_t head, uint length, uint ring, uint first, uint la
         } else {
             vec4 a, b;
             cache_eight(type, at, length, own_eight(i) % eights, a, b);
-            next[i] = halves_of(a, b);
+            next[i] = halves_of(without_infinities(a), without_infinities(b));
         }
     }
 }
@@ -156,6 +161,37 @@ void fill_keys() {
             tile_of_keys[own_eight(i) / key_eights * key_stride + own_eight(i) % key_eights] =
                 next[i];
 }
+
+// In the second turn zeros stand for values that are not finite, and cells that have some, one bit
+// each, spoil the rows that see them.
+shared uint spoiled_cells;
+shared bool spoiled;  // a result is not finite
+uint spoiled_rows = 0;  // of the invocation's
+
+bool are_finite(uvec4 halves) {
+    return ((halves & 0x7c007c00u) + 0x04000400u & 0x80008000u) == uvec4(0);
+}
+
+void keep_finite() {
+    for (uint i = 0; i < loads_of(value_eights); ++i) {
+        if (are_finite(next[i])) continue;
+        next[i] = uvec4(0);
+        if (own_eight(i) < cells_at_once * value_eights)
+            atomicOr(spoiled_cells, 1u << own_eight(i) / value_eights);
+    }
+}
+
+void spoil_rows(int first) {
+    [[unroll]] for (uint r = 0; r < rows_each; ++r)
+        for (uint cell = 0; cell < cells_at_once; ++cell) {
+            int at = first + int(cell);
+            bool seen = at >= oldest[r] && at <= newest[r];
+            if (seen && (spoiled_cells >> cell & 1) != 0) spoiled_rows |= 1u << r;
+        }
+    barrier();
+    if (gl_LocalInvocationIndex == 0) spoiled_cells = 0;
+}
+
 void fill_values() {
     [[unroll]] for (uint i = 0; i < turns(loads_of(value_eights)); ++i)
         if (own_eight(i) < cells_at_once * value_eights)
@@ -259,35 +295,16 @@ bool sees(int first) {
     return subgroupOr(uint(one)) != 0;
 }
 
-void main() {
-    uint q_per_kv = attention.q_per_kv, kv_head = gl_WorkGroupID.y, window = attention.window;
-    uint number = group_number(), rows = live_count(attention.count) * q_per_kv;
-    uint blocks = (rows + rows_at_once - 1) / rows_at_once;
-    if (number >= blocks * attention.parts) return;
-    uint part = number % attention.parts;
-    // The last, which see most cells, come first, so that none of them is waited for at the end.
-    uint first_row = (blocks - 1 - number / attention.parts) * rows_at_once;
-    uint last_row = min(first_row + rows_at_once, rows) - 1;
-    uint first_token = first_row / q_per_kv, last_token = last_row / q_per_kv;
-    scale_before = attention.scale * log2_e;
-    if (capped) {
-        scale_before = attention.scale / attention.cap;
-        scale_after = attention.cap * log2_e;
-    }
+// Of this block.
+uint first_row, last_row, first_of_subgroup, kv_head, part;
+uint sequences[rows_each];
+int positions[rows_each];
 
-    uint first_of_subgroup = first_row + gl_SubgroupID * fragment_rows;
-    uint sequences[rows_each];
-    int positions[rows_each];
-    [[unroll]] for (uint r = 0; r < rows_each; ++r) {
-        uint row = first_of_subgroup + row_of(r), token = min(row, last_row) / q_per_kv;
-        sequences[r] = sequence_of_token(attention.sequence_of, token);
-        positions[r] = row <= last_row ? Ints(attention.positions).at[token] : -1;
-        oldest[r] = window > 0 ? max(0, positions[r] + 1 - int(window)) : 0;
-        reference[r] = unset;
-    }
-    load_queries(first_of_subgroup, last_row, kv_head);
+void meet_cells(bool careful) {
+    uint first_token = first_row / attention.q_per_kv, last_token = last_row / attention.q_per_kv;
+    uint window = attention.window;
+    [[unroll]] for (uint r = 0; r < rows_each; ++r) reference[r] = unset;
     [[unroll]] for (uint n = 0; n < turns(result_fragments); ++n) clear_results(n);
-
     const uint key_bytes = cache_row_bytes(key_type, d);
     const uint value_bytes = cache_row_bytes(value_type, dv);
     uint key_cells = attention.key_cells, value_cells = attention.value_cells;
@@ -314,19 +331,23 @@ void main() {
         for (uint first = begin; first < end; first += cells_at_once) {
             bool seen = sees(int(first));
             fetch(value_type, values, dv, value_cells, first, end - 1);
+            if (careful) keep_finite();
             if (seen) {
                 multiply_keys();
                 soften(int(first));
             }
             fill_values();
             barrier();
+            if (careful) spoil_rows(int(first));
             fetch(key_type, keys, d, key_cells, first + cells_at_once, end - 1);
             if (seen) multiply_values();
             fill_keys();
             barrier();
         }
     }
+}
 
+void put_results() {
     float sums[rows_each];
     store_results(value_fragments, first_staged());
     wait_for_subgroup();
@@ -338,12 +359,53 @@ void main() {
         wait_for_subgroup();
         [[unroll]] for (uint r = 0; r < rows_each; ++r) {
             uint row = first_of_subgroup + row_of(r);
-            if (row > last_row) continue;
-            for (uint v = share_of_row(); v < fragment_tokens / 4; v += sharers)
-                put_result(row / q_per_kv, kv_head, row % q_per_kv, part,
-                           n * fragment_tokens + v * 4, uintBitsToFloat(staged[staged_row(r) + v]),
-                           reference[r] / log2_e, sums[r]);
+            if (row > last_row || (spoiled_rows >> r & 1) != 0) continue;
+            for (uint v = share_of_row(); v < fragment_tokens / 4; v += sharers) {
+                vec4 values = uintBitsToFloat(staged[staged_row(r) + v]);
+                put_result(row / attention.q_per_kv, kv_head, row % attention.q_per_kv, part,
+                           n * fragment_tokens + v * 4, values, reference[r] / log2_e, sums[r]);
+                if (!is_finite(values)) spoiled = true;
+            }
         }
         wait_for_subgroup();
+    }
+}
+
+void main() {
+    uint q_per_kv = attention.q_per_kv;
+    uint number = group_number(), rows = live_count(attention.count) * q_per_kv;
+    uint blocks = (rows + rows_at_once - 1) / rows_at_once;
+    if (number >= blocks * attention.parts) return;
+    kv_head = gl_WorkGroupID.y;
+    part = number % attention.parts;
+    // The last, which see most cells, come first, so that none of them is waited for at the end.
+    first_row = (blocks - 1 - number / attention.parts) * rows_at_once;
+    last_row = min(first_row + rows_at_once, rows) - 1;
+    scale_before = attention.scale * log2_e;
+    if (capped) {
+        scale_before = attention.scale / attention.cap;
+        scale_after = attention.cap * log2_e;
+    }
+
+    first_of_subgroup = first_row + gl_SubgroupID * fragment_rows;
+    [[unroll]] for (uint r = 0; r < rows_each; ++r) {
+        uint row = first_of_subgroup + row_of(r), token = min(row, last_row) / q_per_kv;
+        sequences[r] = sequence_of_token(attention.sequence_of, token);
+        positions[r] = row <= last_row ? Ints(attention.positions).at[token] : -1;
+        oldest[r] = attention.window > 0 ? max(0, positions[r] + 1 - int(attention.window)) : 0;
+    }
+    load_queries(first_of_subgroup, last_row, kv_head);
+    if (gl_LocalInvocationIndex == 0) {
+        spoiled = false;
+        spoiled_cells = 0;
+    }
+    barrier();
+    // What is not finite is known by the results, of which the second turn puts those right that it
+    // should not have spoiled.
+    for (uint turn = 0; turn < 2; ++turn) {
+        meet_cells(turn > 0);
+        put_results();
+        barrier();
+        if (!spoiled) break;
     }
 }

@@ -1,0 +1,87 @@
+// What is not finite on Vulkan devices: it shows in what depends on it, and nowhere else.
+#include <cmath>
+#include <limits>
+
+#include "kernels/attend_case.h"
+#include "kernels/vulkan_case.h"
+
+namespace tandem {
+namespace {
+
+using gguf::DType;
+using test::SmallModel;
+using test::Spoiled;
+using test::spoiled_step;
+
+class VulkanSpoiled : public test::Vulkan {};
+
+constexpr float infinity = std::numeric_limits<float>::infinity();
+
+// Steps after each other, and for each row of their results whether it sees the spoiled token.
+struct Seen {
+    std::vector<graph::StepInputs> steps;
+    std::vector<bool> rows;
+};
+
+// Prompts, a few tokens and one, and two sequences of which the other one is not spoiled.
+Seen prompts() {
+    graph::StepInputs two = spoiled_step(0, 40, 9, {8, 9, 39, 40, 60});
+    two.append(1, 0, std::vector<int32_t>(30, 1));
+    graph::StepInputs one_each = spoiled_step(40, 1, -1, {0, 1});
+    one_each.append(1, 30, std::vector<int32_t>{1});
+    return {{spoiled_step(0, 80, 9, {0, 8, 9, 79}), spoiled_step(80, 1, -1, {0}),
+             spoiled_step(0, 80, -1, {79}), spoiled_step(80, 4, 2, {0, 1, 2, 3}),
+             spoiled_step(0, 60, -1, {59}), two, one_each},
+            {false, false, true, true, true, false, false, false, true, true, false, false, true,
+             true, false, false, true, false}};
+}
+
+// Tokens that see the spoiled one are spoiled: by a key wholly, by a value in its element or its
+// block.
+void expect_spoiled(const Spoiled& how, kernels::Products products) {
+    SmallModel model;
+    how.build(model);
+    const Seen seen = prompts();
+    const std::vector<float> found = model.run(
+        kernels::make_vulkan_device({.name = "vulkan0", .products = products}), seen.steps);
+    const auto row = size_t(how.q_per_kv * how.d);
+    const auto block = size_t(gguf::traits(how.dtype).block);
+    ASSERT_EQ(found.size(), seen.rows.size() * row);
+    for (size_t i = 0; i < found.size(); ++i) {
+        const size_t element = i % size_t(how.d);
+        const bool spoils = how.keys || element / block == Spoiled::element / block;
+        const float expected = how.keys ? found[i] : Spoiled::other;
+        const bool right = seen.rows[i / row] && spoils ? !std::isfinite(found[i])
+                                                        : std::abs(found[i] - expected) < 0.02f;
+        ASSERT_TRUE(right) << "cache " << gguf::name(how.dtype) << ", row " << i / row
+                           << ", element " << element << ": " << found[i];
+    }
+}
+
+TEST_F(VulkanSpoiled, Attention) {
+    for (const Spoiled& how : {Spoiled{33, 2, DType::F16, -infinity},
+                               {32, 2, DType::F16, 1e6},
+                               {32, 3, DType::BF16, -std::nanf("")},
+                               {32, 4, DType::F32, infinity},
+                               {64, 4, DType::Q8_0, infinity},
+                               {64, 4, DType::Q4_0, -infinity},
+                               {33, 2, DType::F16, std::nanf(""), true},
+                               {32, 2, DType::F32, std::nanf(""), true},
+                               {64, 4, DType::Q8_0, infinity, true},
+                               {64, 4, DType::Q4_0, -infinity, true}})
+        expect_spoiled(how, kernels::Products::InFloats);
+}
+
+TEST_F(VulkanSpoiled, AttentionOnMatrixUnits) {
+    for (const Spoiled& how : {Spoiled{32, 2, DType::F16, std::nanf("")},
+                               {32, 2, DType::F16, 1e6},
+                               {32, 3, DType::BF16, -infinity},
+                               {64, 2, DType::Q8_0, infinity},
+                               {64, 2, DType::Q4_0, -infinity},
+                               {32, 2, DType::F16, std::nanf(""), true},
+                               {64, 2, DType::Q8_0, infinity, true}})
+        expect_spoiled(how, kernels::Products::OnPlainUnits);
+}
+
+}  // namespace
+}  // namespace tandem
