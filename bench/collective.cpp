@@ -115,8 +115,7 @@ class Rounds {
             device.inputs().append(0, 0, std::vector<int32_t>(size_t(tokens), 0));
             for (uint32_t round = first_; round < first_ + rounds; ++round) {
                 communicator_->begin(seat.program, round);
-                device.play(*seat.recordings[round % 2], round, round + 1);
-                device.wait(round + 1);
+                device.wait(device.play(*seat.recordings[round % 2]));
                 communicator_->run(number, meeting, round, {.tokens = tokens});
             }
         } catch (...) {

@@ -107,9 +107,9 @@ class Device {
 
     virtual std::unique_ptr<Recording> record(std::span<const Launch> launches,
                                               const Bindings& bindings) = 0;
-    // Starts a replay once the device's timeline has reached `wait`, and returns; the timeline
-    // reaches `signal` when it is done. A CPU works in the calling thread and returns when done.
-    virtual void play(Recording& recording, uint64_t wait, uint64_t signal) = 0;
+    // Starts a replay behind all that was played before, and gives the value that the device's
+    // timeline reaches when it is done. A CPU works in the calling thread and returns when done.
+    virtual uint64_t play(Recording& recording) = 0;
     virtual void wait(uint64_t value) = 0;
 
     // Work in host memory that belongs to an exchange: calls work(first, end) for ranges that make

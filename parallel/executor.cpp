@@ -74,7 +74,7 @@ void Executor::stop() {
     // A thread that was stopped leaves behind what it played, in recordings that go with the seats.
     for (Seat& seat : seats_) {
         try {
-            seat.device->wait(seat.timeline);
+            seat.device->wait(seat.played);
         } catch (...) {
             // A device that was lost runs nothing any more.
         }
@@ -188,14 +188,14 @@ void Executor::work(int number) {
             // behind a body that still runs.
             for (size_t first = 0; first < rows.size(); first += size_t(head_rows)) {
                 if (first > 0) {
-                    seat.device->wait(seat.timeline);
+                    seat.device->wait(seat.played);
                     take_rows(first);
                 }
                 counts.rows = int64_t(inputs.rows.size());
                 Recorded& head = seat.head[fitting(seat.programs.head, counts.rows)];
                 run(number, head, seat.head_runs++, counts);
             }
-            seat.device->wait(seat.timeline);
+            seat.device->wait(seat.played);
             std::lock_guard lock(mutex_);
             done_[size_t(number)] = next + 1;
             changed_.notify_all();
@@ -216,11 +216,9 @@ void Executor::run(int number, Recorded& recorded, uint32_t sequence, Counts cou
     for (const auto& item : recorded.program->items) {
         if (auto* launches = std::get_if<Segment>(&item)) {
             for (int exchange : launches->reuses) communicator_->reuse(exchange, sequence);
-            seat.device->play(*recorded.segments[sequence % 2][segment++], seat.timeline,
-                              seat.timeline + 1);
-            ++seat.timeline;
+            seat.played = seat.device->play(*recorded.segments[sequence % 2][segment++]);
         } else {
-            seat.device->wait(seat.timeline);
+            seat.device->wait(seat.played);
             auto start = std::chrono::steady_clock::now();
             const auto& meeting = std::get<Meeting>(item);
             const auto waited = communicator_->run(number, meeting, sequence, counts);

@@ -79,7 +79,7 @@ class Executor {
         kernels::Device* device = nullptr;
         Programs programs;
         std::vector<Recorded> body, head;  // of the programs, in their order
-        uint64_t timeline = 0;
+        uint64_t played = 0;               // what its timeline reaches when all is done
         uint32_t head_runs = 0;
         int64_t exchanges = 0, exchanging = 0;  // since times were taken
         std::thread thread;

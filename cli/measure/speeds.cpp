@@ -105,11 +105,9 @@ double turn_of(kernels::Device& device) {
     auto now = [] { return std::chrono::steady_clock::now(); };
     const auto start = now();
     std::chrono::duration<double> passed{};
-    uint64_t turns = 0;
-    for (; turns < 2 || passed.count() < duration / 8; ++turns, passed = now() - start) {
-        device.play(*nothing, turns, turns + 1);
-        device.wait(turns + 1);
-    }
+    int turns = 0;
+    for (; turns < 2 || passed.count() < duration / 8; ++turns, passed = now() - start)
+        device.wait(device.play(*nothing));
     return passed.count() / double(turns);
 }
 

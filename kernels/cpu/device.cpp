@@ -166,7 +166,7 @@ std::unique_ptr<Recording> CpuDevice::record(std::span<const Launch> launches,
     return recording;
 }
 
-void CpuDevice::play(Recording& recording, uint64_t, uint64_t) {
+uint64_t CpuDevice::play(Recording& recording) {
     auto& replayed = static_cast<CpuRecording&>(recording);
     team_.pin_caller();
     if (inputs_.tokens() < worth_helping) team_.expect_nobody();
@@ -199,6 +199,7 @@ void CpuDevice::play(Recording& recording, uint64_t, uint64_t) {
             }
         }
     });
+    return 0;
 }
 
 void CpuDevice::divide(int64_t count, const std::function<void(int64_t first, int64_t end)>& work) {

@@ -41,7 +41,7 @@ class CpuDevice final : public Device {
     graph::StepInputs& inputs() override { return inputs_; }
     std::unique_ptr<Recording> record(std::span<const Launch> launches,
                                       const Bindings& bindings) override;
-    void play(Recording& recording, uint64_t wait, uint64_t signal) override;
+    uint64_t play(Recording& recording) override;
     void wait(uint64_t) override {}  // play returns when done
     void divide(int64_t count,
                 const std::function<void(int64_t first, int64_t end)>& work) override;

@@ -97,10 +97,10 @@ std::unique_ptr<Recording> ReferenceDevice::record(std::span<const Launch> launc
     return recording;
 }
 
-void ReferenceDevice::play(Recording& recording, uint64_t, uint64_t) {
+uint64_t ReferenceDevice::play(Recording& recording) {
     auto& replayed = static_cast<ReferenceRecording&>(recording);
     for (ReferenceCall& call : replayed.calls) {
-        if (replayed.cancelled->load(std::memory_order_acquire)) return;
+        if (replayed.cancelled->load(std::memory_order_acquire)) break;
         for (graph::View& input : call.inputs) set_live_extents(input, inputs_);
         set_live_extents(call.output, inputs_);
         if (call.node)
@@ -108,6 +108,7 @@ void ReferenceDevice::play(Recording& recording, uint64_t, uint64_t) {
         else
             copy_dense(call.inputs[0], call.output);
     }
+    return 0;
 }
 
 }  // namespace tandem::kernels

@@ -283,14 +283,11 @@ std::unique_ptr<Recording> VulkanDevice::record(std::span<const Launch> launches
     });
 }
 
-void VulkanDevice::play(Recording& recording, uint64_t wait, uint64_t signal) {
+uint64_t VulkanDevice::play(Recording& recording) {
     auto& replayed = static_cast<VulkanRecording&>(recording);
-    guarded(description_.name, "computing", [&] {
-        if (replayed.cancelled->load(std::memory_order_acquire)) {
-            this->wait(wait);  // a timeline never goes back
-            device_.signalSemaphore({.semaphore = *timeline_, .value = signal});
-            return;
-        }
+    return guarded(description_.name, "computing", [&] {
+        if (replayed.cancelled->load(std::memory_order_acquire)) return played_;
+        const uint64_t wait = played_, signal = played_ + 1;
         replayed.add_times();
         write_step();
         set_counts(replayed, inputs_.tokens(), int64_t(inputs_.rows.size()));
@@ -310,6 +307,7 @@ void VulkanDevice::play(Recording& recording, uint64_t wait, uint64_t signal) {
                                      .signalSemaphoreCount = 1,
                                      .pSignalSemaphores = &timeline});
         replayed.stamped = replayed.stamps.count > 0;
+        return played_ = signal;
     });
 }
 

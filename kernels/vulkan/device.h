@@ -36,7 +36,7 @@ class VulkanDevice final : public Device {
     graph::StepInputs& inputs() override { return inputs_; }
     std::unique_ptr<Recording> record(std::span<const Launch> launches,
                                       const Bindings& bindings) override;
-    void play(Recording& recording, uint64_t wait, uint64_t signal) override;
+    uint64_t play(Recording& recording) override;
     void wait(uint64_t value) override;
 
   private:
@@ -54,6 +54,7 @@ class VulkanDevice final : public Device {
     Pipelines pipelines_;
     vk::raii::CommandPool commands_;
     vk::raii::Semaphore timeline_;
+    uint64_t played_ = 0;  // what the timeline reaches when all that was played is done
     Upload upload_;
 
     Description description_;

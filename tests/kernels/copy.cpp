@@ -32,10 +32,8 @@ Devices all_devices() {
     return all;
 }
 
-// Copies a value whose elements lie `strides` apart, of which `live` tokens or rows exist. The
-// device's timeline is at `time`.
-void expect_copied(Device& device, uint64_t time, const graph::Shape& axes, const Extents& strides,
-                   int64_t live) {
+// Copies a value whose elements lie `strides` apart, of which `live` tokens or rows exist.
+void expect_copied(Device& device, const graph::Shape& axes, const Extents& strides, int64_t live) {
     Operand from{.view = {.axes = axes, .strides = strides}, .where = Where::Landing, .offset = 64};
     for (graph::Axis axis : axes)
         from.view.extents.push_back(axis->live() ? capacity : axis->extent);
@@ -76,8 +74,7 @@ void expect_copied(Device& device, uint64_t time, const graph::Shape& axes, cons
                            .operations = {{.inputs = {from}, .output = to}}};
     auto recording = device.record(
         {&launch, 1}, {.sending = sending, .landing = landing, .cancelled = &cancelled});
-    device.play(*recording, time, time + 1);
-    device.wait(time + 1);
+    device.wait(device.play(*recording));
     EXPECT_EQ(std::memcmp(sending, expected.data(), bytes), 0)
         << device.description().features << ", " << axes.size() << " axes, " << live << " live";
 }
@@ -86,15 +83,14 @@ TEST(Copy, makes_any_strides_dense) {
     graph::Graph graph;
     graph::Axis few = graph.axis("few", 3), many = graph.axis("many", 21);
     for (const auto& device : all_devices()) {
-        uint64_t time = 0;
         for (graph::Axis live : {graph.tokens(), graph.rows()})
             for (int64_t count : {int64_t(1), int64_t(4), capacity}) {
-                expect_copied(*device, time++, {live, few, many}, {63, 21, 1}, count);
-                expect_copied(*device, time++, {live, few, many}, {126, 42, 1}, count);
-                expect_copied(*device, time++, {live, few, many}, {127, 41, 2}, count);
-                expect_copied(*device, time++, {live, many}, {50, 1}, count);
-                expect_copied(*device, time++, {live}, {7}, count);
-                expect_copied(*device, time++, {few, many}, {23, 1}, count);
+                expect_copied(*device, {live, few, many}, {63, 21, 1}, count);
+                expect_copied(*device, {live, few, many}, {126, 42, 1}, count);
+                expect_copied(*device, {live, few, many}, {127, 41, 2}, count);
+                expect_copied(*device, {live, many}, {50, 1}, count);
+                expect_copied(*device, {live}, {7}, count);
+                expect_copied(*device, {few, many}, {23, 1}, count);
             }
     }
 }

@@ -45,15 +45,16 @@ class LateDevice final : public kernels::ReferenceDevice {
         recording->flights = &flights_;
         return recording;
     }
-    void play(Recording& recording, uint64_t, uint64_t signal) override {
-        flights_.push_back({&recording, signal});
+    uint64_t play(Recording& recording) override {
+        flights_.push_back({&recording, ++signal_});
         ++played;
+        return signal_;
     }
     void wait(uint64_t value) override {
         for (; !flights_.empty() && flights_.front().signal <= value; flights_.pop_front())
             if (!lost)
                 ReferenceDevice::play(
-                    *static_cast<LateRecording&>(*flights_.front().recording).plain, 0, 0);
+                    *static_cast<LateRecording&>(*flights_.front().recording).plain);
         if (lost) throw Error("late: the device was lost");
     }
 
@@ -62,6 +63,7 @@ class LateDevice final : public kernels::ReferenceDevice {
 
   private:
     std::deque<Flight> flights_;
+    uint64_t signal_ = 0;
 };
 
 class InFlight : public ::testing::Test {
