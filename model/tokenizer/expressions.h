@@ -51,11 +51,6 @@ constexpr Alternative minicpm5[] = {
     any_case_contraction, word, Run{.body = number}, others, line_breaks, spaces_but_one, spaces,
 };
 
-// llama3 whose white space falls into halves
-constexpr Alternative jais2[] = {
-    any_case_contraction, word, three_numbers, others, line_breaks, spaces_by_halves,
-};
-
 // llama3 with \p{N}. Bailing's has \s*[\r\n] without +, which comes to the same.
 constexpr Alternative qwen2[] = {
     any_case_contraction, word, one_number, others, line_breaks, spaces_but_one, spaces,

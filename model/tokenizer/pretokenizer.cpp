@@ -31,7 +31,7 @@ constexpr Pretokenizer table[] = {
      .add_bos = true},
     {.names = "dbrx smaug-bpe", .steps = steps<llama3>},
     {.names = "glm4 chatglm-bpe", .steps = steps<llama3>, .default_bos = false},
-    {.names = "jais-2", .steps = steps<jais2>},
+    {.names = "jais-2", .steps = steps<llama3, cut_spaces_by_halves>},
     {.names = "qwen2 deepseek-r1-qwen kormo f2llmv2 hunyuan solar-open grok-2 "
               "bailingmoe bailingmoe2 llada-moe",
      .steps = steps<qwen2>,

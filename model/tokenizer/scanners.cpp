@@ -1,5 +1,7 @@
 #include "model/tokenizer/scanners.h"
 
+#include <algorithm>
+#include <bit>
 #include <string_view>
 
 namespace tandem::model {
@@ -83,15 +85,6 @@ size_t spaces_but_one(Text text, size_t at) {
     return end == text.size() || end == at ? end : end - 1;
 }
 
-size_t spaces_by_halves(Text text, size_t at) {
-    for (size_t wanted : {512, 256, 128, 64, 32, 16, 8, 4, 2, 1}) {
-        const size_t end = run_end(space, text, at, wanted);
-        const bool before_space = end == text.size() || space.has(text[end]);
-        if (end - at == wanted && (before_space || wanted == 1)) return end;
-    }
-    return at;
-}
-
 size_t spaced_words(Text text, size_t at) {
     const auto words = [&](size_t start) {
         size_t end = start;
@@ -137,6 +130,19 @@ void cut_last_spaces(Text piece, std::vector<Text>& pieces) {
     while (start > 0 && space.has(piece[start - 1])) --start;
     if (start > 0) pieces.push_back(piece.first(start));
     if (start < piece.size()) pieces.push_back(piece.subspan(start));
+}
+
+void cut_spaces_by_halves(Text piece, std::vector<Text>& pieces) {
+    static constexpr size_t longest = 512;
+    const auto same_line = [](const Character& c) {
+        return space.has(c) && (c.classes & classes::line_break) == 0;
+    };
+    if (!std::all_of(piece.begin(), piece.end(), same_line)) return pieces.push_back(piece);
+    while (!piece.empty()) {
+        const size_t length = std::min(std::bit_floor(piece.size()), longest);
+        pieces.push_back(piece.first(length));
+        piece = piece.subspan(length);
+    }
 }
 
 void cut_thousands(Text piece, std::vector<Text>& pieces) {

@@ -20,8 +20,6 @@ size_t any_case_contraction(Text text, size_t at);
 size_t line_breaks(Text text, size_t at);
 // \s+(?!\S)
 size_t spaces_but_one(Text text, size_t at);
-// \s{512}(?!\S)|\s{256}(?!\S)| ... |\s{4}(?!\S)|\s{1,2}(?!\S)|\s{1}
-size_t spaces_by_halves(Text text, size_t at);
 
 // [^\r\n\p{L}\p{N}]?(?:\p{L}\p{M}*(?: \p{L}\p{M}*)*)+
 size_t spaced_words(Text text, size_t at);
@@ -35,6 +33,10 @@ size_t indent(Text text, size_t at);
 
 // \s+$
 void cut_last_spaces(Text piece, std::vector<Text>& pieces);
+// \s{512}(?!\S)|\s{256}(?!\S)| ... |\s{4}(?!\S)|\s{1,2}(?!\S)|\s{1} instead of \s+(?!\S)|\s+, whose
+// pieces this cuts: as one expression, every part would look for a line break behind all the
+// others.
+void cut_spaces_by_halves(Text piece, std::vector<Text>& pieces);
 // (?=(\d{3})+(?!\d)): between the digits, counted in threes from the end of their run
 void cut_thousands(Text piece, std::vector<Text>& pieces);
 // Every run of digits stands apart and is cut in threes, counted from its end.

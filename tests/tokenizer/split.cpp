@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <tuple>
+
+#include "effort.h"
 #include "model/tokenizer/pretokenizer.h"
 
 namespace tandem::model {
@@ -108,6 +111,9 @@ TEST(Split, white_space) {
     EXPECT_EQ(split_as("whitespace", " ab  c"), " |ab|  |c");
     EXPECT_EQ(split_as("jais-2", std::string(7, ' ') + "x"), "    |  | x");
     EXPECT_EQ(split_as("jais-2", std::string(8, ' ')), "        ");
+    EXPECT_EQ(split_as("jais-2", "  \n   x!\n\n   "), "  \n|  | x|!\n\n|  | ");
+    EXPECT_EQ(split_as("jais-2", std::string(1027, '\t') + "1"),
+              std::string(512, '\t') + "|" + std::string(512, '\t') + "|\t\t|\t|1");
 }
 
 TEST(Split, digits) {
@@ -130,16 +136,24 @@ TEST(Split, expressions_of_single_families) {
     EXPECT_EQ(split_as("deepseek-llm", "  a b   "), " | a| b|   ");
 }
 
-// A look over a long run for every character of it would take many seconds here.
+// Sixteen times the text takes about sixteen times as long; where every character looks over the
+// rest of its run it takes 256 times as long.
 TEST(Split, takes_linear_time) {
+    constexpr size_t shorter = 1 << 13;
+    const auto seconds = [](const char* pre, const std::string& text) {
+        const auto characters = model::characters(text);
+        const Steps steps = find_pretokenizer(pre)->steps;
+        return test::effort([&] { EXPECT_FALSE(split(characters, steps).empty()); });
+    };
     for (const char* pre : {"default", "gpt-2", "llama-bpe", "jais-2", "gpt-4o", "kimi-k2",
                             "tiny_aya", "superbpe", "deepseek-llm", "exaone-moe", "chameleon"}) {
-        const size_t length = 1 << 16;
-        for (const std::string& text :
-             {std::string(length, ' ') + "x", std::string(length, '7') + "x",
-              "\u00AA" + std::string(length, 'A') + "1", std::string(length, '\n') + " x"}) {
-            const auto characters = model::characters(text);
-            EXPECT_FALSE(split(characters, find_pretokenizer(pre)->steps).empty());
+        for (const auto& [before, run, after] :
+             {std::tuple("", ' ', "x"), {"", '7', "x"}, {"\u00AA", 'A', "1"}, {"", '\n', " x"}}) {
+            const auto text = [&](size_t length) {
+                return before + std::string(length, run) + after;
+            };
+            EXPECT_LT(seconds(pre, text(16 * shorter)), 64 * seconds(pre, text(shorter)))
+                << pre << ", a run of " << testing::PrintToString(run);
         }
     }
 }
