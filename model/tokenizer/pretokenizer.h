@@ -15,7 +15,6 @@ struct Pretokenizer {
     bool whole_newlines = false;          // the same for pieces of newlines only
     bool add_bos = false;                 // unless the file says otherwise
     bool default_bos = true;              // false: no BOS unless the file names one
-    bool clean_spaces = true;             // decoding a whole text drops spaces before punctuation
     bool byte_level = true;               // false: token texts are UTF-8 and not images of bytes
     bool escape_spaces = false;           // spaces are written U+2581
     std::string_view swallows_left = {};  // a special token that takes the white space before it

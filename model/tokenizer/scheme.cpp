@@ -36,14 +36,13 @@ void read_flags(const gguf::Metadata& metadata, Conventions& conventions) {
     };
     read("add_bos_token", conventions.add_bos);
     read("add_eos_token", conventions.add_eos);
-    read("add_space_prefix", conventions.space_prefix);
 }
 
 Scheme read_spm(const Source& source) {
     Scheme scheme;
     Vocabulary& vocabulary = scheme.vocabulary;
     vocabulary = Vocabulary(source.metadata, source.file, scheme.warnings);
-    scheme.conventions = {.add_bos = true, .space_prefix = true, .escape_spaces = true};
+    scheme.conventions = {.add_bos = true, .escape_spaces = true};
     read_flags(source.metadata, scheme.conventions);
     SpecialIds defaults;
     defaults.bos = if_any(vocabulary, 1);
@@ -51,7 +50,9 @@ Scheme read_spm(const Source& source) {
     defaults.unknown = if_any(vocabulary, 0);
     scheme.ids =
         find_special_ids(source.metadata, defaults, source.file, vocabulary, scheme.warnings);
-    scheme.encode = [spm = Spm(vocabulary, scheme.conventions.space_prefix, scheme.ids.unknown)](
+    const bool space_prefix =
+        source.metadata.boolean("tokenizer.ggml.add_space_prefix").value_or(true);
+    scheme.encode = [spm = Spm(vocabulary, space_prefix, scheme.ids.unknown)](
                         const Vocabulary& tokens, std::string_view text,
                         std::vector<int32_t>& ids) { spm.encode(tokens, text, ids); };
     return scheme;
@@ -77,10 +78,8 @@ Scheme read_bpe_as(const Source& source, const Pretokenizer& pretokenizer, Schem
     vocabulary = Vocabulary(source.metadata, source.file, scheme.warnings);
     scheme.conventions = {.add_bos = pretokenizer.add_bos,
                           .escape_spaces = pretokenizer.escape_spaces,
-                          .byte_level = pretokenizer.byte_level,
-                          .clean_spaces = pretokenizer.clean_spaces};
+                          .byte_level = pretokenizer.byte_level};
     read_flags(source.metadata, scheme.conventions);
-    scheme.conventions.space_prefix = false;  // some files have the flag; it means nothing here
     SpecialIds defaults;
     if (pretokenizer.default_bos) defaults.bos = if_control(vocabulary, 11);
     defaults.eos = if_control(vocabulary, 11);
@@ -103,7 +102,6 @@ Scheme read_bpe(const Source& source) {
 Scheme read_gemma4(const Source& source) {
     Scheme scheme = read_bpe_as(source, known_pretokenizer("gemma4"), {});
     scheme.conventions.add_bos = true;  // early files say false and are wrong
-    scheme.conventions.clean_spaces = false;
     return scheme;
 }
 

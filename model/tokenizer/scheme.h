@@ -19,10 +19,8 @@ namespace tandem::model {
 struct Conventions {
     bool add_bos = false;
     bool add_eos = false;
-    bool space_prefix = false;   // every raw text is encoded as if a space stood before it
     bool escape_spaces = false;  // spaces are written U+2581
     bool byte_level = false;     // token texts are images of bytes (byte_alphabet.h)
-    bool clean_spaces = false;   // decoding a whole text drops spaces before punctuation
 };
 
 // Appends the ids of raw text.

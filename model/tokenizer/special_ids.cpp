@@ -7,51 +7,33 @@
 namespace tandem::model {
 namespace {
 
-// One role: the keys that name its token, of which the last one present counts, and the texts that
-// are looked for, in this order, where no key does.
+// One role: the key that names its token, and the texts that are looked for, in this order, where
+// the file does not.
 struct Role {
     std::optional<int32_t> SpecialIds::*id;
-    std::array<std::string_view, 2> keys;
+    std::string_view key;
     std::array<std::string_view, 11> texts = {};
 };
 
 // DeepSeek writes its bars wide and its spaces as low blocks.
 constexpr std::string_view end_of_sentence = "<\uFF5Cend\u2581of\u2581sentence\uFF5C>";
-constexpr std::string_view fim_begin = "<\uFF5Cfim\u2581begin\uFF5C>";
-constexpr std::string_view fim_hole = "<\uFF5Cfim\u2581hole\uFF5C>";
-constexpr std::string_view fim_end = "<\uFF5Cfim\u2581end\uFF5C>";
 
 constexpr Role roles[] = {
-    {&SpecialIds::bos, {"bos"}},
-    {&SpecialIds::eos, {"eos"}},
+    {&SpecialIds::bos, "bos"},
+    {&SpecialIds::eos, "eos"},
     {&SpecialIds::eot,
-     {"eot"},
+     "eot",
      {"<|eot_id|>", "<|im_end|>", "<|end|>", "<end_of_turn>", "<|endoftext|>", "<|end_of_text|>",
       "<EOT>", "_<EOT>", "[EOT]", end_of_sentence, "<end_of_utterance>"}},
-    {&SpecialIds::eom, {"eom"}, {"<|eom_id|>"}},
-    {&SpecialIds::unknown, {"unknown"}},
-    {&SpecialIds::separator, {"separator", "seperator"}},  // files have the second
-    {&SpecialIds::padding, {"padding"}},
-    {&SpecialIds::mask, {"mask"}},
-    {&SpecialIds::fim_prefix,
-     {"fim_pre", "prefix"},
-     {"<|fim_prefix|>", "<fim-prefix>", "<fim_prefix>", fim_begin, "<PRE>", "\u2581<PRE>",
-      "<|code_prefix|>", "<|prefix|>"}},
-    {&SpecialIds::fim_suffix,
-     {"fim_suf", "suffix"},
-     {"<|fim_suffix|>", "<fim-suffix>", "<fim_suffix>", fim_hole, "<SUF>", "\u2581<SUF>",
-      "<|code_suffix|>", "<|suffix|>"}},
-    {&SpecialIds::fim_middle,
-     {"fim_mid", "middle"},
-     {"<|fim_middle|>", "<fim-middle>", "<fim_middle>", fim_end, "<MID>", "\u2581<MID>",
-      "<|code_middle|>", "<|middle|>"}},
+    {&SpecialIds::eom, "eom", {"<|eom_id|>"}},
+    {&SpecialIds::unknown, "unknown"},
     {&SpecialIds::fim_padding,
-     {"fim_pad"},
+     "fim_pad",
      {"<|fim_pad|>", "<fim-pad>", "<fim_pad>", "<PAD>", "[PAD]"}},
     {&SpecialIds::fim_repository,
-     {"fim_rep"},
+     "fim_rep",
      {"<|fim_repo|>", "<|repo_name|>", "<fim-repo>", "<REPO>", "<reponame>"}},
-    {&SpecialIds::fim_separator, {"fim_sep"}, {"<|file_sep|>"}},
+    {&SpecialIds::fim_separator, "fim_sep", {"<|file_sep|>"}},
 };
 
 constexpr std::string_view end_texts[] = {
@@ -90,21 +72,13 @@ bool is_nobody(int64_t id) { return id == -1 || id == int64_t(UINT32_MAX); }
 std::optional<int32_t> named_id(const gguf::Metadata& metadata, const Role& role,
                                 const std::string& file, const Vocabulary& vocabulary,
                                 std::vector<std::string>& warnings) {
-    std::optional<int32_t> named;
-    for (const std::string_view name : role.keys) {
-        if (name.empty()) continue;
-        const std::string key = "tokenizer.ggml." + std::string(name) + "_token_id";
-        const auto id = metadata.integer(key);
-        if (!id || is_nobody(*id)) continue;
-        if (vocabulary.has(*id)) {
-            named = static_cast<int32_t>(*id);
-        } else {
-            warnings.push_back(file + ": " + key + " is " + std::to_string(*id) +
-                               ", but there are only " + std::to_string(vocabulary.size()) +
-                               " tokens; it is ignored");
-        }
-    }
-    return named;
+    const std::string key = "tokenizer.ggml." + std::string(role.key) + "_token_id";
+    const auto id = metadata.integer(key);
+    if (!id || is_nobody(*id)) return std::nullopt;
+    if (vocabulary.has(*id)) return static_cast<int32_t>(*id);
+    warnings.push_back(file + ": " + key + " is " + std::to_string(*id) + ", but there are only " +
+                       std::to_string(vocabulary.size()) + " tokens; it is ignored");
+    return std::nullopt;
 }
 
 std::optional<int32_t> find_any(const Vocabulary& vocabulary,

@@ -1,4 +1,4 @@
-// Which tokens have a role: begin and end of a text, ends of generation, fill-in-the-middle marks.
+// Which tokens have a role: begin and end of a text, ends of generation.
 #pragma once
 
 #include <cstdint>
@@ -15,9 +15,8 @@ namespace tandem::model {
 struct SpecialIds {
     std::optional<int32_t> bos, eos;  // begin and end of a text
     std::optional<int32_t> eot, eom;  // end of a turn and of a message
-    std::optional<int32_t> unknown, separator, padding, mask;
-    std::optional<int32_t> fim_prefix, fim_suffix, fim_middle;  // fill in the middle
-    std::optional<int32_t> fim_padding, fim_repository, fim_separator;
+    std::optional<int32_t> unknown;
+    std::optional<int32_t> fim_padding, fim_repository, fim_separator;  // of fill-in-the-middle
     std::set<int32_t> generation_ends;  // a model that says one of these has finished
     std::vector<int32_t> suppressed;    // never to be sampled
 };

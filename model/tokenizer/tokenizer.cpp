@@ -38,35 +38,6 @@ std::string piece_of(const Token& token, const Conventions& conventions) {
     return conventions.escape_spaces ? unescape_spaces(token.text) : token.text;
 }
 
-std::string drop_space_before(std::string_view text, std::span<const std::string_view> followers) {
-    std::string result;
-    for (size_t at = 0; at < text.size(); ++at) {
-        const std::string_view rest = text.substr(at + 1);
-        const auto follows = [&](std::string_view follower) { return rest.starts_with(follower); };
-        const bool drop =
-            text[at] == ' ' && std::any_of(followers.begin(), followers.end(), follows);
-        if (!drop) result += text[at];
-    }
-    return result;
-}
-
-// The tidying that tokenizers of English text used to do after decoding.
-std::string clean_spaces(std::string_view text) {
-    static constexpr std::string_view stops[] = {"?", "!", ".", ","};
-    static constexpr std::string_view contractions[] = {"'s", "'m", "'re", "'ve"};
-    static constexpr std::string_view lone_apostrophe = " ' ";
-    const std::string without_stops = drop_space_before(text, stops);
-    std::string joined;
-    std::string_view rest = without_stops;
-    for (size_t at = rest.find(lone_apostrophe); at != std::string_view::npos;
-         at = rest.find(lone_apostrophe)) {
-        joined.append(rest.substr(0, at)).append("'");
-        rest.remove_prefix(at + lone_apostrophe.size());
-    }
-    joined += rest;
-    return drop_space_before(joined, contractions);
-}
-
 }  // namespace
 
 Tokenizer::Tokenizer(const gguf::Metadata& metadata, const std::string& file)
@@ -112,35 +83,6 @@ std::string_view Tokenizer::piece(int32_t id, bool special) const {
     const size_t at = static_cast<size_t>(id);
     const size_t begin = at == 0 ? 0 : piece_ends_[at - 1];
     return std::string_view(pieces_).substr(begin, piece_ends_[at] - begin);
-}
-
-std::string Tokenizer::decode(std::span<const int32_t> ids, DecodeOptions options) const {
-    bool prefixed = scheme_.conventions.space_prefix;
-    if (options.strip_special && adds_bos() && !ids.empty() && ids.front() == *bos()) {
-        ids = ids.subspan(1);
-        prefixed = false;
-    }
-    if (options.strip_special && adds_eos() && !ids.empty() && ids.back() == *eos()) {
-        ids = ids.first(ids.size() - 1);
-    }
-    std::string text;
-    for (const int32_t id : ids) {
-        std::string_view added = piece(id, options.special);
-        if (prefixed && added.starts_with(' ')) added.remove_prefix(1);
-        prefixed = false;
-        text += added;
-    }
-    const bool clean = options.clean_spaces && scheme_.conventions.clean_spaces;
-    return clean ? clean_spaces(text) : text;
-}
-
-std::string_view Tokenizer::text(int32_t id) const {
-    return scheme_.vocabulary.has(id) ? std::string_view(scheme_.vocabulary[id].text)
-                                      : std::string_view();
-}
-
-std::optional<int32_t> Tokenizer::find(std::string_view text) const {
-    return scheme_.vocabulary.find(text);
 }
 
 }  // namespace tandem::model

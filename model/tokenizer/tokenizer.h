@@ -20,12 +20,6 @@ struct EncodeOptions {
     bool parse_special = true;  // texts of control tokens become those tokens
 };
 
-struct DecodeOptions {
-    bool special = false;        // write control tokens out
-    bool strip_special = false;  // drop a BOS in front and an EOS behind, if the model adds them
-    bool clean_spaces = true;    // where the model's family does: "Hello , world" to "Hello, world"
-};
-
 class Tokenizer {
   public:
     // Throws Error for kinds of vocabulary that are not supported and for damaged ones. `file` is
@@ -42,19 +36,12 @@ class Tokenizer {
     // `special` asks for their texts. Bytes of one character may be spread over tokens (see
     // Utf8Stream). Empty for ids that have no token. Lives as long as the tokenizer.
     std::string_view piece(int32_t id, bool special = false) const;
-    // A whole text at once. A space that encoding put in front is taken away again.
-    std::string decode(std::span<const int32_t> ids, DecodeOptions options = {}) const;
 
     // Tokens that a model of this vocabulary has logits for; without a tokenizer the file's word.
     int32_t size() const { return size_; }
-    // The text as it stands in the file; empty for ids that have no token.
-    std::string_view text(int32_t id) const;
-    std::optional<int32_t> find(std::string_view text) const;
 
     std::optional<int32_t> bos() const { return scheme_.ids.bos; }
     std::optional<int32_t> eos() const { return scheme_.ids.eos; }
-    std::optional<int32_t> eot() const { return scheme_.ids.eot; }
-    std::optional<int32_t> padding() const { return scheme_.ids.padding; }
     const SpecialIds& special_ids() const { return scheme_.ids; }
     bool adds_bos() const { return scheme_.conventions.add_bos && scheme_.ids.bos; }
     bool adds_eos() const { return scheme_.conventions.add_eos && scheme_.ids.eos; }

@@ -64,10 +64,11 @@ constexpr EncodeOptions plain = {.add_special = false, .parse_special = false};
 constexpr EncodeOptions parsed = {.add_special = false, .parse_special = true};
 
 // A piece of every token, as in "He|llo".
-inline std::string pieces(const Tokenizer& tokenizer, const Ids& ids) {
+inline std::string pieces(const Tokenizer& tokenizer, const Ids& ids,
+                          std::string_view between = "|") {
     std::string line;
     for (size_t i = 0; i < ids.size(); ++i) {
-        line.append(i == 0 ? "" : "|").append(tokenizer.piece(ids[i], true));
+        line.append(i == 0 ? "" : between).append(tokenizer.piece(ids[i], true));
     }
     return line;
 }

@@ -38,23 +38,18 @@ Ids ends(const gguf::Metadata& metadata) {
 }
 
 TEST(SpecialIds, the_file_names_them) {
-    auto metadata = bpe(controls({"e", "b", "t", "m", "p", "s"}));
+    auto metadata = bpe(controls({"e", "b", "t", "m", "p"}));
     metadata.set_u32("tokenizer.ggml.bos_token_id", 1);
     metadata.set_u32("tokenizer.ggml.eot_token_id", 2);
     metadata.set_u32("tokenizer.ggml.eom_token_id", 3);
-    metadata.set_u32("tokenizer.ggml.padding_token_id", 4);
-    metadata.set_u32("tokenizer.ggml.seperator_token_id", 5);
-    metadata.set_u32("tokenizer.ggml.fim_pre_token_id", 1);
-    metadata.set_u32("tokenizer.ggml.prefix_token_id", 2);
+    metadata.set_u32("tokenizer.ggml.fim_pad_token_id", 4);
     const Tokenizer tokenizer(metadata, "small");
     EXPECT_EQ(tokenizer.eos(), 0);
     EXPECT_EQ(tokenizer.bos(), 1);
-    EXPECT_EQ(tokenizer.eot(), 2);
+    EXPECT_EQ(tokenizer.special_ids().eot, 2);
     EXPECT_EQ(tokenizer.special_ids().eom, 3);
-    EXPECT_EQ(tokenizer.padding(), 4);
-    EXPECT_EQ(tokenizer.special_ids().separator, 5);
-    EXPECT_EQ(tokenizer.special_ids().fim_prefix, 2) << "of two keys the older one is read last";
-    EXPECT_EQ(ends(metadata), (Ids{0, 2, 3}));
+    EXPECT_EQ(tokenizer.special_ids().fim_padding, 4);
+    EXPECT_EQ(ends(metadata), (Ids{0, 2, 3, 4}));
     EXPECT_TRUE(tokenizer.warnings().empty());
 }
 
@@ -69,26 +64,25 @@ TEST(SpecialIds, an_id_without_a_token_is_ignored_with_a_warning) {
 
 TEST(SpecialIds, minus_one_says_that_no_token_has_the_role) {
     auto metadata = bpe({{"a"}});
-    metadata.set_u32("tokenizer.ggml.padding_token_id", 4294967295);
-    metadata.set_u32("tokenizer.ggml.seperator_token_id", 4294967295);
+    metadata.set_u32("tokenizer.ggml.eot_token_id", 4294967295);
+    metadata.set_u32("tokenizer.ggml.fim_pad_token_id", 4294967295);
     const Tokenizer tokenizer(metadata, "small");
-    EXPECT_EQ(tokenizer.padding(), std::nullopt);
-    EXPECT_EQ(tokenizer.special_ids().separator, std::nullopt);
+    EXPECT_EQ(tokenizer.special_ids().eot, std::nullopt);
+    EXPECT_EQ(tokenizer.special_ids().fim_padding, std::nullopt);
     EXPECT_TRUE(tokenizer.warnings().empty());
 }
 
 TEST(SpecialIds, roles_are_found_by_their_texts) {
-    const Tokenizer tokenizer(
-        bpe(controls({"<eos>", "<EOT>", "<|im_end|>", "<|eom_id|>", "<fim_prefix>",
-                      "<\uFF5Cfim\u2581hole\uFF5C>", "\u2581<MID>", "[PAD]", "<|file_sep|>"})),
-        "small");
-    EXPECT_EQ(tokenizer.eot(), 2) << "the first of the list of texts, not of ids";
+    const Tokenizer tokenizer(bpe(controls({"<eos>", "<EOT>", "<|im_end|>", "<|eom_id|>",
+                                            "<reponame>", "[PAD]", "<|file_sep|>"})),
+                              "small");
+    EXPECT_EQ(tokenizer.special_ids().eot, 2) << "the first of the list of texts, not of ids";
     const SpecialIds& ids = tokenizer.special_ids();
     EXPECT_EQ(ids.eom, 3);
-    EXPECT_EQ(ids.fim_prefix, 4);
-    EXPECT_EQ(ids.fim_suffix, 5);
-    EXPECT_EQ(ids.fim_middle, 6);
-    EXPECT_EQ(ids.generation_ends, (std::set<int32_t>{0, 1, 2, 3, 7, 8}));
+    EXPECT_EQ(ids.fim_repository, 4);
+    EXPECT_EQ(ids.fim_padding, 5);
+    EXPECT_EQ(ids.fim_separator, 6);
+    EXPECT_EQ(ids.generation_ends, (std::set<int32_t>{0, 1, 2, 3, 4, 5, 6}));
 }
 
 TEST(SpecialIds, words_that_read_like_an_end_are_words) {
