@@ -33,7 +33,6 @@ struct SamplingOptions {
     float temperature = 0.8f;     // 0 and less: the most likely token
     float temperature_range = 0;  // 0 and less: the temperature is fixed
     float temperature_exponent = 1;
-    size_t min_keep = 0;  // candidates that filters by probability leave
 };
 
 // The defaults, with what the file recommends (general.sampling.*) in their place. What cannot be

@@ -11,12 +11,12 @@ namespace tandem::model {
 
 namespace {
 
-// The shortest beginning whose probabilities add up to `sum` or `above` it, `least` long or more.
-size_t prefix(const Candidates& candidates, float sum, bool above, size_t least) {
+// The shortest beginning whose probabilities add up to `sum` or `above` it.
+size_t prefix(const Candidates& candidates, float sum, bool above) {
     float so_far = 0;
     for (size_t i = 0; i < candidates.list.size(); ++i) {
         so_far += candidates.list[i].probability;
-        if ((above ? so_far > sum : so_far >= sum) && i + 1 >= least) return i + 1;
+        if (above ? so_far > sum : so_far >= sum) return i + 1;
     }
     return candidates.list.size();
 }
@@ -97,7 +97,7 @@ void typ_p(Candidates& candidates, StageState state) {
     std::stable_sort(
         candidates.list.begin(), candidates.list.end(),
         [&](const Candidate& a, const Candidate& b) { return distance(a) < distance(b); });
-    candidates.keep(prefix(candidates, state.options.typical_p, true, state.options.min_keep));
+    candidates.keep(prefix(candidates, state.options.typical_p, true));
     candidates.sorted = false;
 }
 
@@ -105,7 +105,7 @@ void top_p(Candidates& candidates, StageState state) {
     softmax(candidates);
     for (size_t count = 256;; count *= 8) {
         sort_first(candidates, count);
-        const size_t kept = prefix(candidates, state.options.top_p, false, state.options.min_keep);
+        const size_t kept = prefix(candidates, state.options.top_p, false);
         if (kept > count && !candidates.sorted) continue;
         candidates.keep(kept);
         candidates.sorted = true;
@@ -118,11 +118,11 @@ void min_p(Candidates& candidates, StageState state) {
     auto enough = [&](const Candidate& candidate) { return candidate.logit >= least; };
     const size_t count =
         size_t(std::count_if(candidates.list.begin(), candidates.list.end(), enough));
-    if (count >= std::max<size_t>(1, state.options.min_keep)) {
+    if (count > 0) {
         std::erase_if(candidates.list, [&](const Candidate& c) { return !enough(c); });
     } else {
         sort(candidates);
-        candidates.keep(state.options.min_keep);
+        candidates.keep(1);
     }
 }
 
@@ -140,7 +140,7 @@ void xtc(Candidates& candidates, StageState state) {
     while (likely < candidates.list.size() &&
            candidates.list[likely].probability >= state.options.xtc_threshold)
         ++likely;
-    if (likely < 2 || candidates.list.size() - (likely - 1) < state.options.min_keep) return;
+    if (likely < 2) return;
     candidates.list.erase(candidates.list.begin(), candidates.list.begin() + int64_t(likely) - 1);
 }
 
