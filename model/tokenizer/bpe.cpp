@@ -15,13 +15,18 @@ constexpr int32_t no_symbol = -1;
 // longer ones must not keep its reader busy with all their cuts.
 constexpr size_t longest_joined = 1024;
 
+Error collisions(const std::string& file, const std::string& key) {
+    return Error(file + ": the pairs of tokenizer.ggml." + key +
+                 " all collide in a table: the file is made to keep its reader busy");
+}
+
 }  // namespace
 
 Bpe::Bpe(const Vocabulary& vocabulary, std::span<const std::string> merges,
          const Pretokenizer& pretokenizer, const std::string& file)
     : pretokenizer_(&pretokenizer) {
     if (merges.empty()) {
-        add_joints_by_id(vocabulary);
+        add_joints_by_id(vocabulary, file);
     } else {
         add_merges(vocabulary, merges, file);
     }
@@ -44,8 +49,7 @@ Bpe::Bpe(const Vocabulary& vocabulary, std::span<const std::string> merges,
 
 int32_t Bpe::symbol(const Vocabulary& vocabulary, std::string_view text) const {
     if (const auto id = vocabulary.find(text)) return *id;
-    if (extra_symbols_.empty()) return no_symbol;
-    const auto extra = extra_symbols_.find(std::string(text));
+    const auto extra = extra_symbols_.find(text);
     return extra == extra_symbols_.end() ? no_symbol : extra->second;
 }
 
@@ -69,12 +73,14 @@ void Bpe::add_merges(const Vocabulary& vocabulary, std::span<const std::string> 
         const std::string_view left = merge.substr(0, space);
         const std::string_view right = merge.substr(space + 1);
         joined.assign(left).append(right);
-        joints_.add(symbol_or_new(vocabulary, left), symbol_or_new(vocabulary, right),
-                    {static_cast<uint32_t>(rank), symbol_or_new(vocabulary, joined)});
+        const int32_t left_id = symbol_or_new(vocabulary, left);
+        const int32_t right_id = symbol_or_new(vocabulary, right);
+        const Joint joint{static_cast<uint32_t>(rank), symbol_or_new(vocabulary, joined)};
+        if (!joints_.add(left_id, right_id, joint)) throw collisions(file, "merges");
     }
 }
 
-void Bpe::add_joints_by_id(const Vocabulary& vocabulary) {
+void Bpe::add_joints_by_id(const Vocabulary& vocabulary, const std::string& file) {
     struct Pair {
         int32_t left, right, joined;
     };
@@ -90,7 +96,8 @@ void Bpe::add_joints_by_id(const Vocabulary& vocabulary) {
     }
     joints_ = JointTable(pairs.size());
     for (const Pair& pair : pairs) {
-        joints_.add(pair.left, pair.right, {static_cast<uint32_t>(pair.joined), pair.joined});
+        const Joint joint{static_cast<uint32_t>(pair.joined), pair.joined};
+        if (!joints_.add(pair.left, pair.right, joint)) throw collisions(file, "tokens");
     }
 }
 

@@ -4,10 +4,10 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "model/tokenizer/joint_table.h"
@@ -33,7 +33,7 @@ class Bpe {
     int32_t symbol_or_new(const Vocabulary& vocabulary, std::string_view text);
     void add_merges(const Vocabulary& vocabulary, std::span<const std::string> merges,
                     const std::string& file);
-    void add_joints_by_id(const Vocabulary& vocabulary);
+    void add_joints_by_id(const Vocabulary& vocabulary, const std::string& file);
     std::vector<Symbol> symbols(const Vocabulary& vocabulary, std::string_view piece) const;
     bool encode_whole(const Vocabulary& vocabulary, std::string_view piece,
                       std::vector<int32_t>& ids) const;
@@ -43,7 +43,7 @@ class Bpe {
     const Pretokenizer* pretokenizer_;  // a row of the constant table
     JointTable joints_;
     // Texts that merges mention although they are no tokens; ids from the vocabulary's size on.
-    std::unordered_map<std::string, int32_t> extra_symbols_;
+    std::map<std::string, int32_t, std::less<>> extra_symbols_;
     // Byte-level: the symbol of each byte. Otherwise the tokens <0xHH>, for what is left over.
     std::array<int32_t, 256> byte_symbols_;
 };

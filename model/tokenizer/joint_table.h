@@ -16,13 +16,17 @@ class JointTable {
   public:
     explicit JointTable(size_t most = 0) : entries_(std::bit_ceil(most * 2 + 1)) {}
 
-    // At most `most` pairs. Of two entries for one pair the first counts.
-    void add(int32_t left, int32_t right, Joint joint) {
-        Entry& entry = entries_[slot(left, right)];
-        if (entry.left < 0) entry = {left, right, joint};
+    // At most `most` pairs. Of two entries for one pair the first counts. False where pairs meet in
+    // so few places that somebody chose them: adding them all would take minutes.
+    [[nodiscard]] bool add(int32_t left, int32_t right, Joint joint) {
+        const size_t first = home(left, right);
+        const size_t at = slot(first, left, right);
+        if (entries_[at].left < 0) entries_[at] = {left, right, joint};
+        passed_ += (at - first) & (entries_.size() - 1);
+        return passed_ <= most_passed * entries_.size();
     }
     std::optional<Joint> find(int32_t left, int32_t right) const {
-        const Entry& entry = entries_[slot(left, right)];
+        const Entry& entry = entries_[slot(home(left, right), left, right)];
         return entry.left < 0 ? std::nullopt : std::optional(entry.joint);
     }
 
@@ -33,11 +37,17 @@ class JointTable {
         Joint joint = {};
     };
 
-    size_t slot(int32_t left, int32_t right) const {
+    // Slots that adding passes by, for each of the table. Published lists stay below one.
+    static constexpr size_t most_passed = 16;
+
+    size_t home(int32_t left, int32_t right) const {
         const uint64_t pair = static_cast<uint64_t>(left) << 32 | static_cast<uint32_t>(right);
-        const size_t mask = entries_.size() - 1;
         // Multiplication by 2^64 / golden ratio spreads neighbouring ids; its high bits are best.
-        size_t at = (pair * 0x9E3779B97F4A7C15 >> 32) & mask;
+        return (pair * 0x9E3779B97F4A7C15 >> 32) & (entries_.size() - 1);
+    }
+
+    size_t slot(size_t at, int32_t left, int32_t right) const {
+        const size_t mask = entries_.size() - 1;
         while (entries_[at].left >= 0 &&
                (entries_[at].left != left || entries_[at].right != right)) {
             at = (at + 1) & mask;
@@ -46,6 +56,7 @@ class JointTable {
     }
 
     std::vector<Entry> entries_;
+    size_t passed_ = 0;
 };
 
 }  // namespace tandem::model

@@ -8,6 +8,9 @@
 namespace tandem::model {
 namespace {
 
+// Slots that adding passes by, for each of the table. Published vocabularies stay below one.
+constexpr size_t most_passed = 16;
+
 TokenType type_of(int64_t stored) {
     const bool known = stored >= 0 && stored <= static_cast<int64_t>(TokenType::Byte);
     return known ? static_cast<TokenType>(stored) : TokenType::Undefined;
@@ -36,14 +39,21 @@ Vocabulary::Vocabulary(const gguf::Metadata& metadata, const std::string& file,
 
     tokens_.reserve(texts.size());
     slots_.assign(std::bit_ceil(texts.size() * 2), -1);
-    size_t repeated = 0;
+    size_t passed = 0, repeated = 0;
     std::string first_repeated;
     for (size_t id = 0; id < texts.size(); ++id) {
         Token& token = tokens_.emplace_back(Token{.text = texts[id]});
         if (token.text.empty()) token.text = "[EMPTY_" + std::to_string(id) + "]";
         if (!types.empty()) token.type = type_of(types[id]);
         if (!scores.empty()) token.score = static_cast<float>(scores[id]);
-        int32_t& taken = slots_[slot(token.text)];
+        const size_t first = home(token.text);
+        const size_t at = slot(first, token.text);
+        passed += (at - first) & (slots_.size() - 1);
+        if (passed > most_passed * slots_.size()) {
+            throw Error(file + ": the texts of " + std::string(texts_key) +
+                        " all collide in a table: the file is made to keep its reader busy");
+        }
+        int32_t& taken = slots_[at];
         if (taken < 0) {
             taken = static_cast<int32_t>(id);
         } else if (++repeated == 1) {
@@ -57,17 +67,19 @@ Vocabulary::Vocabulary(const gguf::Metadata& metadata, const std::string& file,
     }
 }
 
-size_t Vocabulary::slot(std::string_view text) const {
+size_t Vocabulary::home(std::string_view text) const {
+    return std::hash<std::string_view>{}(text) & (slots_.size() - 1);
+}
+
+size_t Vocabulary::slot(size_t at, std::string_view text) const {
     const size_t mask = slots_.size() - 1;
-    const size_t hash = std::hash<std::string_view>{}(text);
-    size_t at = hash & mask;
     while (slots_[at] >= 0 && (*this)[slots_[at]].text != text) at = (at + 1) & mask;
     return at;
 }
 
 std::optional<int32_t> Vocabulary::find(std::string_view text) const {
     if (slots_.empty()) return std::nullopt;
-    const int32_t id = slots_[slot(text)];
+    const int32_t id = slots_[slot(home(text), text)];
     return id < 0 ? std::nullopt : std::optional(id);
 }
 

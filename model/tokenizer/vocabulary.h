@@ -45,7 +45,8 @@ class Vocabulary {
     std::optional<int32_t> find_byte(uint8_t byte) const;
 
   private:
-    size_t slot(std::string_view text) const;  // where the text is, or would be, in `slots_`
+    size_t home(std::string_view text) const;  // where in `slots_` the text is looked for first
+    size_t slot(size_t home, std::string_view text) const;  // where it is, or would be
 
     std::vector<Token> tokens_;
     std::vector<int32_t> slots_;  // a hash table of ids, open addressing; -1 where free

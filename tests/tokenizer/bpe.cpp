@@ -122,5 +122,45 @@ TEST(Bpe, says_which_merge_is_broken) {
     }
 }
 
+// Such a file of 18 megabytes would take minutes.
+TEST(Bpe, refuses_merges_that_are_chosen_to_collide) {
+    constexpr size_t count = 300, table = 1024;
+    std::vector<test::SmallToken> tokens;
+    for (int i = 0; i < 1024; ++i) tokens.push_back({"t" + std::to_string(i)});
+    std::vector<std::string> merges;
+    for (uint64_t left = 0; merges.size() < count; ++left) {
+        for (uint64_t right = 0; right < tokens.size() && merges.size() < count; ++right) {
+            const uint64_t hash = (left << 32 | right) * 0x9E3779B97F4A7C15 >> 32;
+            if (hash % table == 7) merges.push_back(tokens[left].text + " " + tokens[right].text);
+        }
+    }
+    try {
+        const Tokenizer tokenizer(with_pre(small_vocabulary("gpt2", tokens, merges), "gpt-2"),
+                                  "small.gguf");
+        FAIL() << "no error";
+    } catch (const Error& error) {
+        EXPECT_STREQ(error.what(),
+                     "small.gguf: the pairs of tokenizer.ggml.merges all collide in a table: the "
+                     "file is made to keep its reader busy");
+    }
+}
+
+TEST(Vocabulary, refuses_texts_that_are_chosen_to_collide) {
+    std::vector<test::SmallToken> tokens;
+    for (int i = 0; tokens.size() < 300; ++i) {
+        const std::string text = "t" + std::to_string(i);
+        if (std::hash<std::string_view>{}(text) % 1024 == 7) tokens.push_back({text});
+    }
+    try {
+        const Tokenizer tokenizer(with_pre(small_vocabulary("gpt2", tokens), "gpt-2"),
+                                  "small.gguf");
+        FAIL() << "no error";
+    } catch (const Error& error) {
+        EXPECT_STREQ(error.what(),
+                     "small.gguf: the texts of tokenizer.ggml.tokens all collide in a table: the "
+                     "file is made to keep its reader busy");
+    }
+}
+
 }  // namespace
 }  // namespace tandem::model
