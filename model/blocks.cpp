@@ -236,7 +236,7 @@ Tensor rotary_attention(Layer& layer, Tensor h, HeadNorms norms) {
     auto [kv_heads, q_per_kv, d, dv] = axes;
     bool normed = norms == HeadNorms::Required ||
                   (norms == HeadNorms::Optional && layer.has("attn_q_norm.weight"));
-    auto turned = [&](Tensor x, std::string_view name) {
+    auto turned = [&, d = d](Tensor x, std::string_view name) {  // Clang 14 asks for it
         return rotate(layer, normed ? norm(layer, x, name, {d}) : x);
     };
     auto [q, k, v] = qkv(layer, h, axes);
