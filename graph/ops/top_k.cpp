@@ -24,7 +24,9 @@ void leave_out_groups(std::span<float> scores, int64_t count, int64_t kept) {
             second = std::max(second, std::min(best, score));
             best = std::max(best, score);
         }
-        sums.emplace_back(-(size > 1 ? best + second : best), group);
+        // Of infinities of both signs there is no sum.
+        const bool alone = size == 1 || best == INFINITY;
+        sums.emplace_back(-(alone ? best : best + second), group);
     }
     std::sort(sums.begin(), sums.end());
     for (int64_t i = kept; i < count; ++i) {

@@ -1,4 +1,8 @@
 // Mixtures of experts on the CPU against the reference op.
+#include <limits>
+#include <vector>
+
+#include "graph/ops/top_k.h"
 #include "kernels/cpu_case.h"
 
 namespace tandem {
@@ -110,6 +114,18 @@ TEST(Cpu, ExpertsWithBiases) {
                      {test::random_step(0, 1), test::random_step(0, 13), test::random_step(0, 50)},
                      6 * bound_of(dtype));
     }
+}
+
+// Infinite scores of both signs have no sum, by which groups could be sorted.
+TEST(Cpu, InfiniteScoresKeepTheirGroup) {
+    constexpr float infinity = std::numeric_limits<float>::infinity();
+    constexpr size_t count = 40, best = 33;
+    std::vector<float> scores(2 * count, 1);
+    scores[2 * best] = infinity;
+    scores[2 * best + 1] = -infinity;
+    graph::ops::leave_out_groups(scores, count, 1);
+    for (size_t i = 0; i < scores.size(); ++i)
+        EXPECT_EQ(scores[i], i == 2 * best ? infinity : -infinity) << i;
 }
 
 }  // namespace

@@ -68,7 +68,9 @@ void judge_groups(Floats row) {
             second = max(second, min(best, value));
             best = max(best, value);
         }
-        worth_of[group] = order(size > 1 ? best + second : best);
+        // Of infinities of both signs there is no sum.
+        bool alone = size == 1 || best == -minus_infinity;
+        worth_of[group] = order(alone ? best : best + second);
     }
     barrier();
 }
