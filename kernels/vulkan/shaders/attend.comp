@@ -125,7 +125,7 @@ void soften(uint sequence, uint first, uint end) {
 vec4 results[slots];
 uint own, subset;
 
-// `careful`: of what a query does not see nothing is added.
+// `careful`: nothing is added where the share is 0.
 void add_values(bool careful) {
     for (uint slot = 0; slot < slots; ++slot) {
         uint item = own + slot * gl_WorkGroupSize.x;
@@ -227,8 +227,8 @@ void main() {
     if (d2 > 0) load_queries(attention.q2, d2, d2_vectors, d_vectors);
     subset = subsets > 1 ? gl_LocalInvocationIndex / items : 0;
     own = subsets > 1 ? gl_LocalInvocationIndex % items : gl_LocalInvocationIndex;
-    // What is not finite is known by the results, of which the second turn spares those that it
-    // should not have spoiled.
+    // A value that is not finite spoils what does not see it, too: it is multiplied by a share of 0.
+    // That hardly ever happens and shows in the results, which a second, careful turn puts right.
     for (uint turn = 0; turn < 2; ++turn) {
         meet_cells(turn > 0);
         put_results();

@@ -2,8 +2,7 @@
 // is read in parts, wait for attend_join.comp. The shader has the constants dv and parted.
 #include "attend.glsl"
 
-// A value that is not finite spoils what does not see it, too, where it is multiplied by no share.
-// Since that hardly ever is so, it shows in the results, which are then computed once more.
+// By their bits, as a driver may take every float for a number.
 bool is_finite(vec4 values) {
     return all(lessThan(floatBitsToUint(values) & 0x7fffffffu, uvec4(0x7f800000u)));
 }

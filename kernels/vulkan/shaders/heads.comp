@@ -103,13 +103,21 @@ uint nibble_of(float value, float inverse) {
     return uint(clamp(floor(product + 8.5), 0, 15));
 }
 
-// Of the largest magnitude, the first; but one that is no number, which must not get lost.
+// Magnitudes are compared by their bits, which put what is no number above all: it must not get lost.
+uint bits_of_magnitude(float value) { return floatBitsToUint(value) & 0x7fffffffu; }
+
+float largest_magnitude(uint first, uint last) {
+    uint most = 0;
+    for (uint i = first; i < last; ++i) most = max(most, bits_of_magnitude(all_rows[element(i)]));
+    return uintBitsToFloat(most);
+}
+
+// Of the largest magnitude, the first.
 float extreme(uint first, uint last) {
     float most = 0;
     for (uint i = first; i < last; ++i) {
         float value = all_rows[element(i)];
-        if (isnan(value)) return value;
-        if (abs(value) > abs(most)) most = value;
+        if (bits_of_magnitude(value) > bits_of_magnitude(most)) most = value;
     }
     return most;
 }
@@ -119,7 +127,7 @@ void put_block(uint64_t to, uint first, uint last) {
     if (type == cache_f32) {
         for (uint i = first; i < last; ++i) Floats(to).at[i] = all_rows[element(i)];
     } else if (type == cache_q8_0) {
-        float d = abs(extreme(first, last)) / 127, inverse = d > 0 ? 1 / d : 0;
+        float d = largest_magnitude(first, last) / 127, inverse = d > 0 ? 1 / d : 0;
         uint at = first / block_q8_0, blocks = (length + block_q8_0 - 1) / block_q8_0;
         put_scale(to, at, d);
         Words codes = Words(to + plane_bytes(blocks, 2));

@@ -132,7 +132,8 @@ uint own_eight(uint i) { return gl_LocalInvocationIndex + i * gl_WorkGroupSize.x
 
 // What is infinite becomes no number, which halves_of() keeps.
 vec4 without_infinities(vec4 a) {
-    return mix(a, vec4(uintBitsToFloat(0x7fc00000u)), isinf(a));
+    bvec4 infinite = equal(floatBitsToUint(a) & 0x7fffffffu, uvec4(0x7f800000u));
+    return mix(a, vec4(uintBitsToFloat(0x7fc00000u)), infinite);
 }
 
 // Cells from `first` on, of which `last` stands for all after it; `ring` is how many the cache has.
@@ -163,7 +164,7 @@ void fill_keys() {
 }
 
 // In the second turn zeros stand for values that are not finite, and cells that have some, one bit
-// each, spoil the rows that see them.
+// each, spoil the rows that see them: these keep what the first turn gave them.
 shared uint spoiled_cells;
 shared bool spoiled;  // a result is not finite
 uint spoiled_rows = 0;  // of the invocation's
@@ -173,12 +174,12 @@ bool are_finite(uvec4 halves) {
 }
 
 void keep_finite() {
-    for (uint i = 0; i < loads_of(value_eights); ++i) {
-        if (are_finite(next[i])) continue;
-        next[i] = uvec4(0);
-        if (own_eight(i) < cells_at_once * value_eights)
-            atomicOr(spoiled_cells, 1u << own_eight(i) / value_eights);
-    }
+    [[unroll]] for (uint i = 0; i < turns(loads_of(value_eights)); ++i)
+        if (!are_finite(next[i])) {
+            next[i] = uvec4(0);
+            if (own_eight(i) < cells_at_once * value_eights)
+                atomicOr(spoiled_cells, 1u << own_eight(i) / value_eights);
+        }
 }
 
 void spoil_rows(int first) {
@@ -400,8 +401,8 @@ void main() {
         spoiled_cells = 0;
     }
     barrier();
-    // What is not finite is known by the results, of which the second turn puts those right that it
-    // should not have spoiled.
+    // A value that is not finite spoils what does not see it, too: it is multiplied by a share of 0.
+    // That hardly ever happens and shows in the results, which a second, careful turn puts right.
     for (uint turn = 0; turn < 2; ++turn) {
         meet_cells(turn > 0);
         put_results();
