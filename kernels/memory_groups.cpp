@@ -13,12 +13,15 @@ namespace {
 
 // The files of a group, in the two versions of the system's interface.
 struct Files {
-    std::string_view limit, taken;
+    std::string_view limits[2];  // beyond one of them a group is slowed down rather than ended
+    std::string_view taken;
     std::string_view cached[2];  // lines of memory.stat: what files keep makes room when needed
 };
-constexpr Files first_version{
-    "memory.limit_in_bytes", "memory.usage_in_bytes", {"total_inactive_file", "total_active_file"}};
-constexpr Files second_version{"memory.max", "memory.current", {"inactive_file", "active_file"}};
+constexpr Files first_version{{"memory.limit_in_bytes", "memory.limit_in_bytes"},
+                              "memory.usage_in_bytes",
+                              {"total_inactive_file", "total_active_file"}};
+constexpr Files second_version{
+    {"memory.max", "memory.high"}, "memory.current", {"inactive_file", "active_file"}};
 
 // Nothing where there is no such file, or no limit: "max".
 std::optional<int64_t> number_in(const fs::path& path) {
@@ -28,15 +31,18 @@ std::optional<int64_t> number_in(const fs::path& path) {
 }
 
 std::optional<int64_t> left_in(const fs::path& group, const Files& files) {
-    const std::optional<int64_t> limit = number_in(group / files.limit);
-    const std::optional<int64_t> taken = number_in(group / files.taken);
+    std::optional<int64_t> limit;
+    for (std::string_view name : files.limits)
+        if (const auto found = number_in(group / name))
+            limit = std::min(*found, limit.value_or(*found));
+    std::optional<int64_t> taken = number_in(group / files.taken);
     if (!limit || !taken) return {};
-    int64_t left = *limit - *taken;
     std::ifstream in(group / "memory.stat");
     std::string name;
     for (int64_t bytes = 0; in >> name >> bytes;)
-        if (name == files.cached[0] || name == files.cached[1]) left += bytes;
-    return std::clamp<int64_t>(left, 0, *limit);
+        if (name == files.cached[0] || name == files.cached[1]) *taken -= bytes;
+    // These counts are not taken at one moment: more may be cached than was taken.
+    return std::max<int64_t>(*limit - std::max<int64_t>(*taken, 0), 0);
 }
 
 }  // namespace

@@ -38,6 +38,8 @@ TEST(MemoryGroups, have_a_limit) {
     EXPECT_EQ(groups.left(), 0);
     groups.add("containers/7", "max");
     EXPECT_FALSE(groups.left());
+    groups.write("containers/7/memory.high", "900");
+    EXPECT_EQ(groups.left(), 650);
 }
 
 TEST(MemoryGroups, share_the_limits_of_those_above_them) {
@@ -63,6 +65,8 @@ TEST(MemoryGroups, of_the_first_version) {
     groups.write("memory/b/memory.stat", "inactive_file 7\ntotal_inactive_file 50");
     groups.write("memory/memory.limit_in_bytes", "9223372036854771712");
     groups.write("memory/memory.usage_in_bytes", "400");
+    // Counted a moment later than what is taken.
+    groups.write("memory/memory.stat", "total_active_file 5000");
     EXPECT_EQ(groups.left(), 750);
 }
 
