@@ -1,10 +1,10 @@
 // `tandem inspect`: what is in a model file.
 #include <algorithm>
-#include <cstdio>
 #include <iostream>
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "cli/format.h"
 #include "cli/model_options.h"
 #include "cli/subcommands.h"
 #include "gguf/fault.h"
@@ -45,9 +45,7 @@ std::string count_text(int64_t count) {
     double value = double(count);
     size_t unit = 0;
     for (; value >= 1000 && unit + 1 < std::size(units); ++unit) value /= 1000;
-    char text[32];
-    std::snprintf(text, sizeof text, unit == 0 ? "%.0f%s" : "%.2f%s", value, units[unit]);
-    return text;
+    return format("%.*f%s", unit == 0 ? 0 : 2, value, units[unit]);
 }
 
 // Extents as files list them: the row length first.

@@ -3,12 +3,12 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <sstream>
 
+#include "cli/format.h"
 #include "cli/synth/random_rows.h"
 #include "gguf/error.h"
 #include "kernels/devices.h"
@@ -33,9 +33,8 @@ fs::path path_of(const MeasuredDevices& devices, const std::string& kind) {
         const kernels::Description& description = device->description();
         key += "|" + description.name + "|" + description.kind + "|" + description.features;
     }
-    char digits[20];
-    std::snprintf(digits, sizeof digits, "%016llx", static_cast<unsigned long long>(hash(key)));
-    return devices.folder / (kind + "-" + digits + ".json");
+    const auto number = static_cast<unsigned long long>(hash(key));
+    return devices.folder / format("%s-%016llx.json", kind.c_str(), number);
 }
 
 // Readers see the old file or the new one.
