@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "model/tokenizer/collisions.h"
 #include "model/tokenizer/merge.h"
 
 namespace tandem::model {
@@ -16,14 +17,13 @@ class JointTable {
   public:
     explicit JointTable(size_t most = 0) : entries_(std::bit_ceil(most * 2 + 1)) {}
 
-    // At most `most` pairs. Of two entries for one pair the first counts. False where pairs meet in
-    // so few places that somebody chose them: adding them all would take minutes.
+    // At most `most` pairs. Of two entries for one pair the first counts. False where pairs were
+    // chosen to collide.
     [[nodiscard]] bool add(int32_t left, int32_t right, Joint joint) {
         const size_t first = home(left, right);
         const size_t at = slot(first, left, right);
         if (entries_[at].left < 0) entries_[at] = {left, right, joint};
-        passed_ += (at - first) & (entries_.size() - 1);
-        return passed_ <= most_passed * entries_.size();
+        return collisions_.add(first, at, entries_.size());
     }
     std::optional<Joint> find(int32_t left, int32_t right) const {
         const Entry& entry = entries_[slot(home(left, right), left, right)];
@@ -36,9 +36,6 @@ class JointTable {
         int32_t right = -1;
         Joint joint = {};
     };
-
-    // Slots that adding passes by, for each of the table. Published lists stay below one.
-    static constexpr size_t most_passed = 16;
 
     size_t home(int32_t left, int32_t right) const {
         const uint64_t pair = static_cast<uint64_t>(left) << 32 | static_cast<uint32_t>(right);
@@ -56,7 +53,7 @@ class JointTable {
     }
 
     std::vector<Entry> entries_;
-    size_t passed_ = 0;
+    Collisions collisions_;
 };
 
 }  // namespace tandem::model

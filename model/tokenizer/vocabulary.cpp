@@ -4,12 +4,10 @@
 #include <functional>
 
 #include "gguf/error.h"
+#include "model/tokenizer/collisions.h"
 
 namespace tandem::model {
 namespace {
-
-// Slots that adding passes by, for each of the table. Published vocabularies stay below one.
-constexpr size_t most_passed = 16;
 
 TokenType type_of(int64_t stored) {
     const bool known = stored >= 0 && stored <= static_cast<int64_t>(TokenType::Byte);
@@ -39,7 +37,8 @@ Vocabulary::Vocabulary(const gguf::Metadata& metadata, const std::string& file,
 
     tokens_.reserve(texts.size());
     slots_.assign(std::bit_ceil(texts.size() * 2), -1);
-    size_t passed = 0, repeated = 0;
+    Collisions collisions;
+    size_t repeated = 0;
     std::string first_repeated;
     for (size_t id = 0; id < texts.size(); ++id) {
         Token& token = tokens_.emplace_back(Token{.text = texts[id]});
@@ -48,8 +47,7 @@ Vocabulary::Vocabulary(const gguf::Metadata& metadata, const std::string& file,
         if (!scores.empty()) token.score = static_cast<float>(scores[id]);
         const size_t first = home(token.text);
         const size_t at = slot(first, token.text);
-        passed += (at - first) & (slots_.size() - 1);
-        if (passed > most_passed * slots_.size()) {
+        if (!collisions.add(first, at, slots_.size())) {
             throw Error(file + ": the texts of " + std::string(texts_key) +
                         " all collide in a table: the file is made to keep its reader busy");
         }

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "gguf/error.h"
 #include "gguf/metadata.h"
 #include "model/tokenizer/tokenizer.h"
 
@@ -44,6 +45,15 @@ inline gguf::Metadata small_vocabulary(const std::string& kind,
                  {.type = gguf::ValueType::F32, .array = true, .elements = std::move(scores)});
     if (!merges.empty()) metadata.set("tokenizer.ggml.merges", strings(std::move(merges)));
     return metadata;
+}
+
+inline std::string error_of(const gguf::Metadata& metadata) {
+    try {
+        const Tokenizer tokenizer(metadata, "small.gguf");
+    } catch (const Error& error) {
+        return error.what();
+    }
+    return "no error";
 }
 
 // <unk> <s> </s>, the 256 bytes from id 3 on, and then `more`.

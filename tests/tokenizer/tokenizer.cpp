@@ -9,19 +9,11 @@
 namespace tandem::model {
 namespace {
 
+using test::error_of;
 using test::Ids;
 using test::small_vocabulary;
 using test::SmallToken;
 using test::spm_tokens;
-
-std::string error_of(const gguf::Metadata& metadata) {
-    try {
-        const Tokenizer tokenizer(metadata, "small.gguf");
-    } catch (const Error& error) {
-        return error.what();
-    }
-    return "no error";
-}
 
 TEST(Tokenizer, pieces_by_type) {
     const Tokenizer tokenizer(small_vocabulary("llama", {{"<unk>", TokenType::Unknown},
