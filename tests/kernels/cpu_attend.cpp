@@ -172,6 +172,25 @@ TEST(CpuAttend, EveryMagnitude) {
     }
 }
 
+// Parts of a key of which one is much larger, while both count as much.
+TEST(CpuAttend, PartsOfKeysOfEveryMagnitude) {
+    for (float larger : {1e-3f, 1e3f}) {
+        SmallModel model;
+        Axis kv = model.axis("kv_heads", 1), heads = model.axis("q_per_kv", 16);
+        Axis latent = model.axis("latent", 64), rotary = model.axis("rotary", 48);
+        Axis slots = model.axis("slots", 1), cells = model.axis("cells", 200);
+        Tensor q = model.activation("q", {kv, heads, latent}, 1 / larger);
+        Tensor rows = model.graph.state("rows", DType::F16, {slots, kv, cells}, {latent});
+        model.finish(
+            attend(q, model.activation("c", {kv, latent}, larger), {}, {rows, rows}, 0.3,
+                   {.q = model.activation("q2", {kv, heads, rotary}),
+                    .k = model.activation("k2", {rotary}),
+                    .cache = model.graph.state("rotary", DType::F16, {slots, cells}, {rotary})}));
+        expect_close(model, {test::random_step(0, 150), test::random_step(150, 1)}, 1e-10,
+                     test::attention_bound_of(DType::F16, DType::F16));
+    }
+}
+
 // How work is divided among threads changes no bit.
 TEST(CpuAttend, TeamsOfEverySize) {
     for (const Case& how : long_cases) {
