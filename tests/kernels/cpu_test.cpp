@@ -10,6 +10,7 @@
 #include "graph/rope.h"
 #include "kernels/cpu/site.h"
 #include "kernels/cpu_case.h"
+#include "kernels/delta_case.h"
 #include "random.h"
 
 namespace tandem {
@@ -498,26 +499,13 @@ TEST(Cpu, DeltaNet) {
         }
 }
 
-// A delta net whose log decays are what `value` says of each token's id.
-void build_delta_net(SmallModel& model, bool per_channel,
-                     const std::function<float(int32_t id)>& value) {
-    Axis heads = model.axis("heads", 2), d = model.axis("d", 37);
-    Tensor q = l2_norm(model.activation("q", {heads, d}), 1e-6);
-    Tensor k = l2_norm(model.activation("k", {heads, d}), 1e-6);
-    Tensor decay = test::activation_of(model, "decay", per_channel ? Shape{heads, d} : Shape{heads},
-                                       [&](int32_t id, size_t) { return value(id); });
-    Tensor state = model.graph.state("state", DType::F32, {model.axis("slots", 1), heads, d}, {d});
-    model.finish(delta_net(q, k, model.activation("v", {heads, d}), decay,
-                           sigmoid(model.activation("beta", {heads})), state));
-}
-
 // Some tokens forget all, or almost: chunks are as exact after them as steps.
 TEST(Cpu, DeltaNetForgets) {
     for (bool per_channel : {false, true})
-        for (float forgetting : {-90.0f, -1e4f, -1e30f, -std::numeric_limits<float>::infinity()}) {
+        for (float unusual : test::unusual_decays) {
             SmallModel model;
-            build_delta_net(model, per_channel,
-                            [&](int32_t id) { return id % 32 == 5 ? forgetting : -0.1f; });
+            test::build_delta_net(model, per_channel,
+                                  [&](int32_t id) { return id % 32 == 5 ? unusual : -0.1f; });
             expect_close(model, {test::random_step(0, 70), test::random_step(70, 1)}, 1e-10);
         }
 }
@@ -532,7 +520,8 @@ TEST(Cpu, DeltaNetKeepsNaN) {
     prompt.rows = {31, 39, 40, 69};
     for (bool per_channel : {false, true}) {
         SmallModel model;
-        build_delta_net(model, per_channel, [](int32_t id) { return id == spoiled ? NAN : -0.1f; });
+        test::build_delta_net(model, per_channel,
+                              [](int32_t id) { return id == spoiled ? NAN : -0.1f; });
         for (const Machine& machine : machines()) {
             const std::vector<float> found = model.run(test::make_cpu(machine), {prompt});
             ASSERT_EQ(found.size(), 4u * 2 * 37);

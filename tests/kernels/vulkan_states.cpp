@@ -1,4 +1,5 @@
 // Kernels of Vulkan devices that keep a state of each sequence.
+#include "kernels/delta_case.h"
 #include "kernels/vulkan_case.h"
 
 namespace tandem {
@@ -78,6 +79,17 @@ TEST_F(VulkanStates, DeltaNet) {
                                  {Heads::Single, 37, 40},
                                  {Heads::Single, 128, 1e-3f}})
         expect_close_deltas(how);
+}
+
+// Some tokens forget all, or almost: chunks are as exact after them as steps.
+TEST_F(VulkanStates, DeltaNetForgets) {
+    for (bool per_channel : {false, true})
+        for (float unusual : test::unusual_decays) {
+            SmallModel model;
+            test::build_delta_net(model, per_channel,
+                                  [&](int32_t id) { return id % 32 == 5 ? unusual : -0.1f; });
+            expect_close(model, {test::random_step(0, 70), test::random_step(70, 1)}, 1e-10);
+        }
 }
 
 }  // namespace

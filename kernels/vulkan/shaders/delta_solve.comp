@@ -15,12 +15,19 @@ shared float strengths[chunk];
 // How much of delta_j goes into delta_i: [j][i / 4].
 shared vec4 among[chunk * fours_apart];
 
+// A logarithm that is added up. e to the least is 0, as to anything below, which would take the bits
+// of those after it, or all of them.
+vec4 added(vec4 decay) {
+    const vec4 least = vec4(-104);
+    return mix(decay, least, lessThan(decay, least));
+}
+
 void load_tokens(uint first, uint count, uint head) {
     for (uint i = gl_LocalInvocationIndex; i < chunk; i += gl_WorkGroupSize.x) {
         strengths[i] = i < count ? strength_of(first + i, head) : 0;
         float sum = 0;
         for (uint j = 0; !per_channel && j <= min(i, count - 1); ++j)
-            sum += Floats(decay_row(first + j, head)).at[0];
+            sum += added(vec4(Floats(decay_row(first + j, head)).at[0])).x;
         sum_of_token[i] = sum;
     }
 }
@@ -38,8 +45,8 @@ void load_channels(uint first, uint count, uint head, uint channel) {
     vec4 sum = vec4(0);
     for (uint token = 0; token < chunk; ++token) {
         if (token < count)
-            sum += four_of(decay_row(first + token, head), channel + 4 * gl_LocalInvocationIndex,
-                           length, aligned);
+            sum += added(four_of(decay_row(first + token, head),
+                                 channel + 4 * gl_LocalInvocationIndex, length, aligned));
         sums[token * fours_apart + gl_LocalInvocationIndex] = sum;
     }
 }
