@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "kernels/attend_case.h"
+#include "kernels/delta_case.h"
 #include "kernels/vulkan_case.h"
 
 namespace tandem {
@@ -81,6 +82,19 @@ TEST_F(VulkanSpoiled, AttentionOnMatrixUnits) {
                                {32, 2, DType::F16, std::nanf(""), true},
                                {64, 2, DType::Q8_0, infinity, true}})
         expect_spoiled(how, kernels::Products::OnPlainUnits);
+}
+
+// A token of a chunk spoils no earlier one, nor another sequence.
+TEST_F(VulkanSpoiled, DeltaNet) {
+    for (const test::SpoiledDelta& how : test::spoiled_deltas()) {
+        SmallModel model;
+        how.build(model);
+        const std::vector<graph::StepInputs> steps = test::spoiled_delta_steps();
+        test::expect_spoiled_alike(
+            model.run(kernels::make_vulkan_device(test::in_floats), steps),
+            model.run(std::make_unique<kernels::ReferenceDevice>("reference", 0), steps),
+            how.name());
+    }
 }
 
 }  // namespace

@@ -82,15 +82,24 @@ void place_corrections(uint first, uint count, uint head, uint first_row, vec4 s
     barrier();
 }
 
+// Adds what a token reads of four corrections. Those of later tokens may be not finite, and 0 times
+// them would spoil it.
+void add_four(uint token, uint four, bool have_later, inout vec4 result) {
+    vec4 weights = room[reads + token * fours_apart + four];
+    for (uint j = 0; j < 4; ++j) {
+        vec4 correction = room[(4 * four + j) * deltas_apart + own_row() / 4];
+        if (have_later) correction = 4 * four + j > token ? vec4(0) : correction;
+        result += weights[j] * correction;
+    }
+}
+
 void give_results(uint first, uint count, uint head, uint first_row, vec4 sums[products]) {
     for (uint p = 2; p < products; ++p) {
         uint token = own_token(p), row = first_row + own_row();
         vec4 result = sums[p];
-        for (uint four = 0; four < fours; ++four) {
-            vec4 weights = room[reads + token * fours_apart + four];
-            for (uint j = 0; j < 4; ++j)
-                result += weights[j] * room[(4 * four + j) * deltas_apart + own_row() / 4];
-        }
+        const uint own_half = p % 2 * (fours / 2);
+        for (uint four = 0; four < own_half; ++four) add_four(token, four, false, result);
+        for (uint i = 0; i < fours / 2; ++i) add_four(token, own_half + i, true, result);
         Floats to = Floats(result_row(first + token, head));
         for (uint r = 0; r < 4; ++r)
             if (token < count && row + r < rows) to.at[row + r] = result[r];
