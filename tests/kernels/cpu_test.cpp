@@ -499,7 +499,7 @@ TEST(Cpu, DeltaNet) {
         }
 }
 
-// Some tokens forget all, or almost: chunks are as exact after them as steps.
+// After tokens that forget all, or let states grow, chunks are as exact as steps.
 TEST(Cpu, DeltaNetForgets) {
     for (bool per_channel : {false, true})
         for (float unusual : test::unusual_decays) {
@@ -528,6 +528,20 @@ TEST(Cpu, DeltaNetKeepsNaN) {
             for (size_t i = 0; i < found.size(); ++i)
                 EXPECT_EQ(std::isnan(found[i]), i >= found.size() / 2) << machine.variant;
         }
+    }
+}
+
+// A token of a chunk spoils no earlier one, nor another sequence.
+TEST(Cpu, DeltaNetSpoiled) {
+    for (const test::SpoiledDelta& how : test::spoiled_deltas()) {
+        SmallModel model;
+        how.build(model);
+        const std::vector<graph::StepInputs> steps = test::spoiled_delta_steps();
+        const std::vector<float> expected =
+            model.run(std::make_unique<kernels::ReferenceDevice>("reference", 0), steps);
+        for (const Machine& machine : machines())
+            test::expect_spoiled_alike(model.run(test::make_cpu(machine), steps), expected,
+                                       machine.variant + ", " + how.name());
     }
 }
 

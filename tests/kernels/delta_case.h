@@ -27,8 +27,8 @@ inline void build_delta_net(SmallModel& model, bool per_channel,
                            sigmoid(model.activation("beta", {heads})), state));
 }
 
-// Log decays that forget all, or almost.
-inline const std::vector<float> unusual_decays = {-90, -1e4f, -1e30f, -INFINITY};
+// Log decays that forget all, or almost, and one with which states grow.
+inline const std::vector<float> unusual_decays = {-90, -1e4f, -1e30f, -INFINITY, 2};
 
 // A delta net of which something is not finite in one token.
 struct SpoiledDelta {

@@ -81,7 +81,7 @@ TEST_F(VulkanStates, DeltaNet) {
         expect_close_deltas(how);
 }
 
-// Some tokens forget all, or almost: chunks are as exact after them as steps.
+// After tokens that forget all, or let states grow, chunks are as exact as steps.
 TEST_F(VulkanStates, DeltaNetForgets) {
     for (bool per_channel : {false, true})
         for (float unusual : test::unusual_decays) {

@@ -129,7 +129,7 @@ struct DeltaNet {
                 betas[i] = beta.row(at);
                 results[i] = out.row(at) + row;
             }
-            if (has_numbers(chunk)) {
+            if (never_grows(chunk)) {
                 site.isa.delta_chunk(chunk);
                 continue;
             }
@@ -139,12 +139,13 @@ struct DeltaNet {
         }
     }
 
-    // Whether all decays are numbers: others would get lost where chunks compare them.
-    static bool has_numbers(const DeltaChunk& chunk) {
+    // Whether all decays are numbers, none above 0: others would get lost where chunks compare
+    // them.
+    static bool never_grows(const DeltaChunk& chunk) {
         const int64_t count = chunk.per_channel ? chunk.length : 1;
         int others = 0;
         for (int64_t i = 0; i < chunk.tokens; ++i)
-            for (int64_t c = 0; c < count; ++c) others += chunk.decay[i][c] != chunk.decay[i][c];
+            for (int64_t c = 0; c < count; ++c) others += !(chunk.decay[i][c] <= 0);
         return others == 0;
     }
 };
