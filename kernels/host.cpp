@@ -10,7 +10,7 @@
 #include <string>
 #include <thread>
 
-#include "kernels/memory_groups.h"
+#include "kernels/control_groups.h"
 
 namespace tandem::kernels {
 
@@ -35,7 +35,7 @@ int64_t total_memory() { return int64_t(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_P
 int64_t free_memory() {
     int64_t available = memory_line("MemAvailable");
     if (available < 0) available = int64_t(sysconf(_SC_AVPHYS_PAGES)) * sysconf(_SC_PAGESIZE);
-    return std::min(available, left_in_groups().value_or(available));
+    return std::min(available, memory_left_in_groups().value_or(available));
 }
 
 std::vector<int> usable_cores() {

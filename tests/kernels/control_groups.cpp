@@ -1,5 +1,5 @@
-// What control groups leave of the memory, by what their systems would tell.
-#include "kernels/memory_groups.h"
+// What control groups leave of memory and time, by what their systems would tell.
+#include "kernels/control_groups.h"
 
 #include <gtest/gtest.h>
 
@@ -24,7 +24,10 @@ class Groups {
         write(name + "/memory.current", "300");
         write(name + "/memory.stat", "anon 250\ninactive_file 20\nactive_file 30\nfile 99");
     }
-    std::optional<int64_t> left() const { return left_in_groups(folder_ / "own", folder_ / "."); }
+    std::optional<int64_t> left() const {
+        return memory_left_in_groups(folder_ / "own", folder_ / ".");
+    }
+    std::optional<int64_t> cores() const { return cores_in_groups(folder_ / "own", folder_ / "."); }
 
   private:
     test::Folder folder_;
@@ -73,6 +76,45 @@ TEST(MemoryGroups, of_the_first_version) {
 TEST(MemoryGroups, may_not_be_there) {
     EXPECT_FALSE(Groups("").left());
     EXPECT_FALSE(Groups("words\n4:memory:/").left());
+}
+
+TEST(CpuGroups, have_a_quota) {
+    Groups groups("0::/containers/7");
+    EXPECT_FALSE(groups.cores());
+    groups.write("containers/7/cpu.max", "max 100000");
+    EXPECT_FALSE(groups.cores());
+    groups.write("containers/7/cpu.max", "399999 100000");
+    EXPECT_EQ(groups.cores(), 3);
+    groups.write("containers/7/cpu.max", "1000 100000");  // still one thread
+    EXPECT_EQ(groups.cores(), 1);
+    groups.write("containers/7/cpu.max", "200000 0");
+    EXPECT_FALSE(groups.cores());
+}
+
+TEST(CpuGroups, share_the_quotas_of_those_above_them) {
+    Groups groups("0::/containers/7");
+    groups.write("containers/7/cpu.max", "400000 50000");
+    groups.write("containers/cpu.max", "500000 100000");
+    groups.write("cpu.max", "600000 100000");
+    EXPECT_EQ(groups.cores(), 5);
+    groups.write("cpu.max", "200000 100000");
+    EXPECT_EQ(groups.cores(), 2);
+}
+
+// Where one folder may be for several controllers, and has the name of each.
+TEST(CpuGroups, of_the_first_version) {
+    for (const char* own : {"5:cpu,cpuacct:/b", "5:cpuacct,cpu:/b", "5:cpu:/b\n6:cpuset:/"}) {
+        Groups groups(own);
+        groups.write("cpu/b/cpu.cfs_period_us", "100000");
+        groups.write("cpu/b/cpu.cfs_quota_us", "-1");
+        EXPECT_FALSE(groups.cores()) << own;
+        groups.write("cpu/b/cpu.cfs_quota_us", "250000");
+        EXPECT_EQ(groups.cores(), 2) << own;
+    }
+    Groups other("5:cpuset:/");
+    other.write("cpu/cpu.cfs_period_us", "100000");
+    other.write("cpu/cpu.cfs_quota_us", "100000");
+    EXPECT_FALSE(other.cores());
 }
 
 }  // namespace

@@ -1,7 +1,8 @@
-#include "kernels/memory_groups.h"
+#include "kernels/control_groups.h"
 
 #include <algorithm>
 #include <fstream>
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -11,7 +12,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// The files of a group, in the two versions of the system's interface.
+// The files of a group's memory, in the two versions of the system's interface.
 struct Files {
     std::string_view limits[2];  // beyond one of them a group is slowed down rather than ended
     std::string_view taken;
@@ -30,7 +31,8 @@ std::optional<int64_t> number_in(const fs::path& path) {
     return in >> number ? std::optional(number) : std::nullopt;
 }
 
-std::optional<int64_t> left_in(const fs::path& group, const Files& files) {
+std::optional<int64_t> memory_left_in(const fs::path& group, bool second) {
+    const Files& files = second ? second_version : first_version;
     std::optional<int64_t> limit;
     for (std::string_view name : files.limits)
         if (const auto found = number_in(group / name))
@@ -45,27 +47,52 @@ std::optional<int64_t> left_in(const fs::path& group, const Files& files) {
     return std::max<int64_t>(*limit - std::max<int64_t>(*taken, 0), 0);
 }
 
-}  // namespace
+// Microseconds in every period; no limit is "max", or -1 in the first version.
+std::optional<int64_t> cores_in(const fs::path& group, bool second) {
+    int64_t quota = -1, period = 0;
+    if (second) {
+        std::ifstream(group / "cpu.max") >> quota >> period;
+    } else {
+        quota = number_in(group / "cpu.cfs_quota_us").value_or(-1);
+        period = number_in(group / "cpu.cfs_period_us").value_or(0);
+    }
+    if (quota < 0 || period <= 0) return {};
+    return std::max<int64_t>(1, quota / period);
+}
 
-// Lines such as "4:memory:/containers/7", or "0::/containers/7" in the second version. A group
-// takes part in the limits of those above it. A container may see its own as the topmost.
-std::optional<int64_t> left_in_groups(const fs::path& own, const fs::path& root) {
+// The least of what is found in the groups of a controller, of which each takes part in the limits
+// of those above it. Lines such as "4:memory:/containers/7" or "2:cpu,cpuacct:/containers/7", or
+// "0::/containers/7" in the second version. A container may see its own as the topmost.
+std::optional<int64_t> least_of(
+    const std::string& controller, const fs::path& own, const fs::path& root,
+    const std::function<std::optional<int64_t>(const fs::path& group, bool second)>& find) {
     std::optional<int64_t> least;
     std::ifstream in(own);
     for (std::string line; std::getline(in, line);) {
         const size_t controllers = line.find(':') + 1, path = line.find(':', controllers) + 1;
         if (controllers == 0 || path == 0) continue;
         const bool second = path == controllers + 1;
-        if (!second && line.substr(controllers, path - 1 - controllers) != "memory") continue;
-        const fs::path top = second ? root : root / "memory";
+        const std::string list = "," + line.substr(controllers, path - 1 - controllers) + ",";
+        if (!second && list.find("," + controller + ",") == std::string::npos) continue;
+        const fs::path top = second ? root : root / controller;
         for (fs::path group = fs::path(line.substr(path)).relative_path();;
              group = group.parent_path()) {
-            const auto left = left_in(top / group, second ? second_version : first_version);
-            if (left) least = std::min(*left, least.value_or(*left));
+            const auto found = find(top / group, second);
+            if (found) least = std::min(*found, least.value_or(*found));
             if (group.empty()) break;
         }
     }
     return least;
+}
+
+}  // namespace
+
+std::optional<int64_t> memory_left_in_groups(const fs::path& own, const fs::path& root) {
+    return least_of("memory", own, root, memory_left_in);
+}
+
+std::optional<int64_t> cores_in_groups(const fs::path& own, const fs::path& root) {
+    return least_of("cpu", own, root, cores_in);
 }
 
 }  // namespace tandem::kernels
