@@ -18,7 +18,9 @@ namespace {
 constexpr Option list[] = {
     {"-dev, --device", "LIST",
      "devices, separated by commas (default: all kinds, or with --measure those of a run)"},
-    {"-t, --threads", "N", "threads of a CPU device (default: one per core of its set)"},
+    {"-t, --threads", "N",
+     "threads of a CPU device (default: one per core of its set, fewer where a container's CPU "
+     "quota allows fewer)"},
     {"--measure", "",
      "measure, together, how fast they read weights, multiply and exchange, and keep it for -sm "
      "graph and bench"},

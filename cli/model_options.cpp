@@ -49,7 +49,9 @@ const Option device_list[] = {
     {"-ngl, --gpu-layers, --n-gpu-layers", "N",
      "0: no GPU where -dev names none; auto, all and other numbers have no effect, the split mode "
      "places layers"},
-    {"-t, --threads", "N", "threads of a CPU device (default: one per core of its set)"},
+    {"-t, --threads", "N",
+     "threads of a CPU device (default: one per core of its set, fewer where a container's CPU "
+     "quota allows fewer)"},
     {"-sm, --split-mode", "MODE", split_mode_sentence},
     {"-ts, --tensor-split", "RATIO",
      "shares of the devices, 3,1 or 3/1 (default: by free memory in mode layer, equal in tensor, "

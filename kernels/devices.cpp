@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "gguf/error.h"
+#include "kernels/control_groups.h"
 #include "kernels/cpu/device.h"
 #include "kernels/host.h"
 #include "kernels/nodes.h"
@@ -144,12 +145,22 @@ std::vector<std::string> usual_devices() {
     return has_gpu() ? usual_devices(vulkan_adapters().list, nodes) : usual_devices({}, nodes);
 }
 
+int usual_threads(int64_t cores, int64_t all, std::optional<int64_t> quota) {
+    if (!quota || *quota >= all) return int(cores);
+    return int(std::max<int64_t>(1, *quota * cores / all));
+}
+
 std::vector<std::unique_ptr<Device>> make_devices(const std::vector<std::string>& as_written,
                                                   const DeviceOptions& how) {
     std::vector<std::string> names;
     for (const std::string& name : as_written) names.push_back(lower(name));
     std::vector<Place> places;
     for (const std::string& name : names) places.push_back(place_for(name, how.threads));
+    std::optional<int64_t> quota;
+    if (how.threads <= 0) quota = how.quota ? how.quota : cores_in_groups();
+    int64_t all_cores = 0;
+    for (size_t i = 0; i < names.size(); ++i)
+        if (is_cpu(names[i])) all_cores += int64_t(places[i].cores.size());
     std::vector<std::unique_ptr<Device>> devices(names.size());
     const int64_t free = free_memory();
     const auto others = std::count_if(names.begin(), names.end(),
@@ -180,6 +191,7 @@ std::vector<std::unique_ptr<Device>> make_devices(const std::vector<std::string>
             devices[i] = std::make_unique<CpuDevice>(CpuDevice::Options{
                 .name = as_written[i],
                 .cores = places[i].cores,
+                .threads = usual_threads(int64_t(places[i].cores.size()), all_cores, quota),
                 .shares_cores = shared,
                 .total_bytes = places[i].node ? places[i].node->total_bytes : total_memory(),
                 .free_bytes = free_bytes(places, i, share),

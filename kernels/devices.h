@@ -3,7 +3,9 @@
 // make several devices of one machine.
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,9 +28,14 @@ std::vector<std::string> cpu_devices();
 std::vector<std::string> cpu_devices(std::span<const MemoryNode> nodes);
 bool is_node_name(const std::string& name);  // "cpu:node0"
 
+// Threads of a CPU device with `cores` of the `all` that the CPU devices of a run have: one per
+// core, or where they may together keep only `quota` cores busy its share of these.
+int usual_threads(int64_t cores, int64_t all, std::optional<int64_t> quota);
+
 // How devices work.
 struct DeviceOptions {
-    int threads = 0;                // of each CPU device, at most; 0: one per core of its set
+    int threads = 0;                // of each CPU device, at most; 0: see usual_threads
+    std::optional<int64_t> quota;   // of usual_threads; none: that of this process
     std::string_view variant = "";  // of CPU kernels, "avx2"; empty: the best that the machine runs
     Products products = Products::Best;  // of Vulkan devices
 };

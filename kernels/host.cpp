@@ -63,10 +63,10 @@ bool has_gpu() {
     return false;
 }
 
-void pin_to(int core) {
+void pin_to(std::span<const int> cores) {
     cpu_set_t set;
     CPU_ZERO(&set);
-    CPU_SET(core, &set);
+    for (int core : cores) CPU_SET(core, &set);
     sched_setaffinity(0, sizeof set, &set);
 }
 

@@ -30,7 +30,9 @@ constexpr Option list[] = {
      "of cached keys: f32, f16, bf16, q8_0 or q4_0 (default: f16)"},
     {"-ctv, --cache-type-v", "TYPES",
      "of cached values: f32, f16, bf16, q8_0 or q4_0 (default: f16)"},
-    {"-t, --threads", "LIST", "threads of a CPU device (default: one per core of its set)"},
+    {"-t, --threads", "LIST",
+     "threads of a CPU device (default: one per core of its set, fewer where a container's CPU "
+     "quota allows fewer)"},
     {"-sm, --split-mode", "MODES",
      "none, layer, tensor or graph (default: layer, but tensor for memory nodes of the CPU)"},
     {"-mg, --main-gpu", "LIST", "the device of split mode none (default: 0)"},

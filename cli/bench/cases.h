@@ -23,7 +23,7 @@ struct Setup {
     int main_device = 0;
     std::vector<double> ratio;  // none: not given
     gguf::DType key_type = gguf::DType::F16, value_type = gguf::DType::F16;
-    int threads = 0;        // 0: one per core
+    int threads = 0;        // 0: the default
     int64_t sequences = 1;  // side by side
 
     bool operator==(const Setup&) const = default;

@@ -67,12 +67,15 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
 }  // namespace
 
 CpuDevice::CpuDevice(const Options& options)
-    : isa_(require_variant(options.variant).isa()), team_(options.cores, options.shares_cores) {
+    : isa_(require_variant(options.variant).isa()),
+      team_(options.cores, options.shares_cores,
+            options.threads > 0 ? options.threads : int(options.cores.size())) {
     std::string variant = require_variant(options.variant).name;
     description_ = {.name = options.name,
                     .kind = "cpu",
                     .features = variant + ", " + std::to_string(team_.size()) +
-                                (team_.size() == 1 ? " thread on core " : " threads on cores ") +
+                                (team_.size() == 1 ? " thread on " : " threads on ") +
+                                (options.cores.size() == 1 ? "core " : "cores ") +
                                 cores_text(options.cores),
                     .threads = team_.size(),
                     // How work is divided among threads changes no bit.

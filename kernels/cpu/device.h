@@ -17,7 +17,8 @@ class CpuDevice final : public Device {
   public:
     struct Options {
         std::string name;
-        std::vector<int> cores;     // one thread each
+        std::vector<int> cores;
+        int threads = 0;            // fewer than there are cores; 0: one on each
         bool shares_cores = false;  // with another device
         int64_t total_bytes = 0, free_bytes = 0;
         std::string_view variant = "";  // instruction set (variants.cpp); "": the usual

@@ -101,12 +101,12 @@ void Door::throw_if_failed() {
     std::rethrow_exception(error);
 }
 
-Team::Team(std::vector<int> cores, bool shared)
+Team::Team(std::vector<int> cores, bool shared, int threads)
     : cores_(std::move(cores)),
       shared_(shared),
-      barrier_(int(cores_.size()), !shared),
-      errors_(cores_.size()),
-      scratch_(cores_.size()) {
+      barrier_(threads, !shared),
+      errors_(size_t(threads)),
+      scratch_(size_t(threads)) {
     try {
         for (int i = 1; i < size(); ++i) threads_.emplace_back([this, i] { serve(i); });
     } catch (...) {  // the system has no more of them
@@ -135,8 +135,13 @@ void Team::call(int index) {
     }
 }
 
+void Team::pin(int index) const {
+    const std::span<const int> all = cores_;
+    pin_to(size_t(size()) == all.size() ? all.subspan(size_t(index), 1) : all);
+}
+
 void Team::serve(int index) {
-    pin_to(cores_[size_t(index)]);
+    pin(index);
     for (uint32_t seen = 0;; ++seen) {
         wait_while(round_, seen, !shared_);
         if (stopping_.load()) return;
@@ -148,7 +153,7 @@ void Team::serve(int index) {
 
 void Team::pin_caller() {
     if (pinned_ == std::this_thread::get_id()) return;
-    pin_to(cores_[0]);
+    pin(0);
     pinned_ = std::this_thread::get_id();
 }
 
@@ -186,7 +191,7 @@ void Team::help(Team& other, const std::function<bool()>& done) {
 void Team::run_apart(const std::function<void(const Worker&)>& task) {
     std::exception_ptr error;
     std::thread([&] {
-        pin_to(cores_[0]);
+        pin(0);
         try {
             run(task);
         } catch (...) {

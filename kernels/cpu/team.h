@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <exception>
 #include <functional>
+#include <span>
 #include <thread>
 #include <vector>
 
@@ -127,15 +128,17 @@ struct Worker {
 
 class Team {
   public:
-    // `shared`: other threads use these cores, too, so waiting threads give them up.
-    Team(std::vector<int> cores, bool shared);
+    // `shared`: other threads use these cores, too, so waiting threads give them up. `threads`: one
+    // on each core, or fewer, which the system may move among all of them.
+    Team(std::vector<int> cores, bool shared, int threads);
+    Team(std::vector<int> cores, bool shared) : Team(cores, shared, int(cores.size())) {}
     ~Team();
     Team(const Team&) = delete;
 
-    // For a thread that does nothing else: it is bound to the first core.
+    // For a thread that does nothing else: it is bound like the first member.
     void pin_caller();
 
-    int size() const { return int(cores_.size()); }
+    int size() const { return int(scratch_.size()); }
     // Every member calls task(worker); returns when all have. The caller is worker 0. An exception
     // of any member ends the waits of the others and is thrown here.
     void run(const std::function<void(const Worker&)>& task);
@@ -144,12 +147,13 @@ class Team {
     void help(Team& other, const std::function<bool()>& done);
     // Before a task that nobody will help with.
     void expect_nobody() { door_.expect_nobody(); }
-    // The same as run for any caller: a thread of its own, bound to the first core, is worker 0, so
-    // that memory which the task touches first is near the cores.
+    // The same as run for any caller: a thread of its own, bound like the first member, is worker
+    // 0, so that memory which the task touches first is near the cores.
     void run_apart(const std::function<void(const Worker&)>& task);
 
   private:
     void stop();
+    void pin(int index) const;  // the calling thread
     void serve(int index);
     void call(int index);
 

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "gguf/vectors.h"
+#include "kernels/host.h"
 
 namespace tandem::kernels {
 namespace {
@@ -45,6 +46,37 @@ TEST(Devices, that_do_not_exist_are_named) {
     EXPECT_EQ(node.find("device \"cpu:node4000\" does not exist; "), 0u) << node;
     const std::string unknown = error_of([] { make_devices({"cpu", "vulkan4000"}); });
     EXPECT_EQ(unknown.find("device vulkan4000 does not exist: "), 0u) << unknown;
+}
+
+TEST(Devices, divide_the_time_that_they_may_take) {
+    EXPECT_EQ(usual_threads(16, 16, {}), 16);
+    EXPECT_EQ(usual_threads(16, 16, 64), 16);
+    EXPECT_EQ(usual_threads(16, 16, 3), 3);
+    EXPECT_EQ(usual_threads(16, 32, 8), 4);
+    EXPECT_EQ(usual_threads(4, 20, 10), 2);
+    EXPECT_EQ(usual_threads(1, 20, 10), 1);
+}
+
+TEST(Devices, have_threads_within_their_quota) {
+    const auto cores = int64_t(usable_cores().size());
+    auto threads_of = [](const Names& names, const DeviceOptions& how) {
+        std::vector<int> threads;
+        for (const auto& device : make_devices(names, how))
+            threads.push_back(device->description().threads);
+        return threads;
+    };
+    using Threads = std::vector<int>;
+    EXPECT_EQ(threads_of({"cpu"}, {.quota = 1}), Threads{1});
+    EXPECT_EQ(threads_of({"cpu"}, {.quota = cores}), Threads{int(cores)});
+    const auto half = std::max(1, int(cores) / 2);
+    EXPECT_EQ(threads_of({"cpu", "reference", "cpu"}, {.quota = cores}), (Threads{half, 1, half}));
+    // Asked for.
+    EXPECT_EQ(threads_of({"cpu"}, {.threads = int(cores), .quota = 1}), Threads{int(cores)});
+    const auto device = make_devices({"cpu"}, {.quota = 1});
+    const std::string on = cores == 1 ? "core " : "cores ";
+    EXPECT_TRUE(device[0]->description().features.ends_with(", 1 thread on " + on +
+                                                            cores_text(usable_cores())))
+        << device[0]->description().features;
 }
 
 TEST(Devices, divide_the_memory_that_they_live_in) {

@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "collectives/watchdog.h"
+#include "kernels/host.h"
 
 namespace tandem::kernels::cpu {
 namespace {
@@ -34,6 +35,18 @@ TEST(Team, WaitsEndWhereAMemberHasAnError) {
                 EXPECT_EQ(met.load(), members);
             });
         }
+}
+
+TEST(Team, MembersAreBoundToACoreEachOrFewerToAll) {
+    const std::vector<int> cores = usable_cores();
+    for (int members : {int(cores.size()), 1}) {
+        Team team(cores, true, members);
+        EXPECT_EQ(team.size(), members);
+        team.run_apart([&](const Worker& worker) {
+            const std::vector<int> one = {cores[size_t(worker.index)]};
+            EXPECT_EQ(usable_cores(), members == int(cores.size()) ? one : cores);
+        });
+    }
 }
 
 TEST(Team, DealsEveryPieceOnce) {
