@@ -29,7 +29,8 @@ std::vector<std::string> cpu_devices(std::span<const MemoryNode> nodes);
 bool is_node_name(const std::string& name);  // "cpu:node0"
 
 // Threads of a CPU device with `cores` of the `all` that the CPU devices of a run have: one per
-// core, or where they may together keep only `quota` cores busy its share of these.
+// core, or where they may together keep only `quota` cores busy its share of these. Cores of two
+// devices count twice.
 int usual_threads(int64_t cores, int64_t all, std::optional<int64_t> quota);
 
 // How devices work.

@@ -23,7 +23,7 @@
 //     }
 //
 // In integers (attention_codes.h) q, k, v and weights are rounded to codes first; a score is then
-// the exact sum of products of codes, times the scales.
+// the exact sum of products of codes, times the scales, of each pair.
 #include "kernels/cpu/isa/attention_codes.h"
 #include "kernels/cpu/isa/cache_rows.h"
 #include "kernels/cpu/isa/kernels.h"

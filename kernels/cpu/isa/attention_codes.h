@@ -2,7 +2,7 @@
 // floats. A query, a key and a value have a scale each, and so have the second parts of queries and
 // keys. Weights get the scales of the values, and then one for each few cells, by their sum, so
 // that these add up in integers. Rounding takes half as much from a result as rounding keys and
-// values to F16 has taken. They are made of floats, all but values in the same memory:
+// values to F16 has taken. They are made of floats, queries and weights in their place:
 //
 //     query     f32 [elements] -> codes [elements], its scale
 //     keys      f32 [columns][elements] -> codes [elements / 2][columns][2], scales [columns]
