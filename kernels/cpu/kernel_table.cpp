@@ -10,10 +10,10 @@ namespace ops {
 extern const CpuKernel linear_units, linear_crossed_bf16, linear_bf16, linear_q16_of_f16,
     linear_q16_of_bf16, linear_q16_of_codes, linear_q16_of_few_levels, linear_packed,
     linear_packed_in_halves, linear_batched, linear_any, embed, pair, any_pair, glu, maps, pick,
-    temper, rms_norm, l2_norm, rope, attend, short_conv, delta_net, moe_ffn, expert_bias, router,
-    select_rows, reference, prepare_q8_of_32, prepare_q8_of_256, prepare_q8_of_32_tiles,
-    prepare_q8_of_256_tiles, prepare_f32_tiles, prepare_bf16, prepare_bf16_pair, prepare_q16,
-    prepare_q16_of_128, prepare_dense;
+    temper, rms_norm, l2_norm, rope, attend, attend_expanded, short_conv, delta_net, moe_ffn,
+    expert_bias, router, select_rows, reference, prepare_q8_of_32, prepare_q8_of_256,
+    prepare_q8_of_32_tiles, prepare_q8_of_256_tiles, prepare_f32_tiles, prepare_bf16,
+    prepare_bf16_pair, prepare_q16, prepare_q16_of_128, prepare_dense;
 }
 
 namespace {
@@ -41,6 +41,7 @@ constexpr const CpuKernel* table[] = {
     &ops::l2_norm,
     &ops::rope,
     &ops::attend,
+    &ops::attend_expanded,
     &ops::short_conv,
     &ops::delta_net,
     &ops::moe_ffn,

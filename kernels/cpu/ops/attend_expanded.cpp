@@ -1,0 +1,251 @@
+// Latent attention of many tokens on the CPU (DeepSeek-V2 2024): the linear that brings queries to
+// the latent, norms and rotations, attend, and the linear that brings what it mixes to a head's
+// values, in one launch.
+// All heads share a latent row as key and value, which is far longer than a key and a value of one
+// head. So where a step's tokens see enough cells, keys and values of each head are made of the
+// latents anew, and attention is that of plain heads:
+//
+//     q[token][head] attends to k[head], v[head] (latent_heads.h) and the second keys
+//
+// else the operations run one after the other. Keys and values made are F16, so caches of F32,
+// which are there for whom rounding bothers, are left to those.
+#include <algorithm>
+
+#include "kernels/cpu/ops/latent_heads.h"
+#include "kernels/cpu/rows.h"
+
+namespace tandem::kernels::cpu::ops {
+
+extern const CpuKernel attend, linear_batched, rms_norm, rope;
+
+namespace {
+
+using namespace graph::ops;
+
+// Programs of fewer tokens leave this to the kernels of the operations.
+constexpr int64_t least_tokens = 64;
+
+// A norm or a rotation.
+bool may_stand_between(const Operation& operation) {
+    const std::span alone(&operation, 1);
+    return rms_norm.claim(alone) > 0 || rope.claim(alone) > 0;
+}
+
+// Whether operation `to` alone reads all of what operation `from` gives.
+bool reads_all(std::span<const Operation> ahead, size_t to, size_t input, size_t from) {
+    const Operand &given = ahead[from].output, &read = ahead[to].inputs[input];
+    return ahead[from].readers == std::vector{int(to - from)} && !ahead[from].outlives_segment &&
+           read.value == given.value && read.view.extents == given.view.extents;
+}
+
+size_t claim(std::span<const Operation> ahead) {
+    if (!is(ahead[0], "linear")) return 0;
+    size_t at = 1;
+    while (at < ahead.size() && may_stand_between(ahead[at])) ++at;
+    if (at + 1 >= ahead.size() || linear_batched.claim(ahead) == 0 ||
+        attend.claim(ahead.subspan(at)) == 0 || linear_batched.claim(ahead.subspan(at + 1)) == 0)
+        return 0;
+    const Operation &to_latent = ahead[0], &mix = ahead[at], &to_values = ahead[at + 1];
+    const graph::View& q = mix.inputs[queries].view;
+    const graph::View& cache = mix.inputs[keys_cache].view;
+    const bool of_latents = mix.inputs[second_cache] && cache.dtype != gguf::DType::F32 &&
+                            q.axes.size() == 4 && q.extents[1] == 1 &&
+                            mix.inputs[keys_cache].value == mix.inputs[values_cache].value &&
+                            mix.node->attributes.number("window") == 0;
+    if (!of_latents || q.axes[0]->name != "tokens" || q.extents[0] < least_tokens) return 0;
+    const graph::View &plain = to_latent.inputs[0].view, &values = to_values.output.view;
+    if (plain.axes.size() != 4 || values.axes.size() != 4 || !as_rows(plain, 1) ||
+        !as_rows(values, 1) || !reads_all(ahead, at, queries, 0) ||
+        !reads_all(ahead, at + 1, 0, at))
+        return 0;
+    const LatentShape shape(ahead.first(at + 2));
+    return shape.plain % 32 == 0 && shape.latent % 32 == 0 ? at + 2 : 0;
+}
+
+// Of a result that stays inside.
+int64_t inner_bytes(const Operation& operation) {
+    return LatentShape::aligned(operation.output.view.elements() * 4);
+}
+
+int64_t scratch_bytes(std::span<const Operation> claimed) {
+    const size_t at = claimed.size() - 2;
+    int64_t bytes = 0;
+    for (const Operation& operation : claimed.first(at + 1)) bytes += inner_bytes(operation);
+    return bytes + std::max({linear_batched.scratch_bytes(claimed),
+                             attend.scratch_bytes(claimed.subspan(at)),
+                             linear_batched.scratch_bytes(claimed.subspan(at + 1)),
+                             LatentShape(claimed).bytes()});
+}
+
+struct Expanded {
+    Site site;
+    LatentShape shape;
+    LatentHeads heads;
+    Rows q, q2, out;          // rows of one head
+    Rows new_latent, new_k2;  // of the tokens; no data: another layer wrote them
+    CacheRows k2_cache;
+    float scale = 1, soft_cap = 0;
+    const float* sinks = nullptr;
+
+    graph::Standing standing() const { return site.inputs().of_tokens(); }
+    int64_t seen_to(int64_t token) const { return standing().positions[size_t(token)] + 1; }
+
+    void run(const Worker& worker) const {
+        write(worker);
+        heads.turn(worker);
+        worker.barrier->wait();
+        for (const graph::Sequence& sequence : standing().sequences)
+            for (int64_t head = 0; head < shape.heads; head += shape.heads_at_once()) {
+                const int64_t last = std::min(head + shape.heads_at_once(), shape.heads);
+                heads.make(sequence.slot, seen_to(sequence.first + sequence.count - 1), head, last,
+                           worker);
+                worker.barrier->wait();
+                mix(sequence, head, last, worker);
+                worker.barrier->wait();
+            }
+    }
+
+    // New rows of both caches.
+    void write(const Worker& worker) const {
+        for (const graph::Sequence& sequence : standing().sequences) {
+            int64_t first, last;
+            worker.share(sequence.count, first, last);
+            for (int64_t i = sequence.first + first; i < sequence.first + last; ++i) {
+                write_row(new_latent, i, heads.latents, sequence);
+                write_row(new_k2, i, k2_cache, sequence);
+            }
+        }
+    }
+    void write_row(const Rows& rows, int64_t token, const CacheRows& to,
+                   const graph::Sequence& sequence) const {
+        if (!rows.data) return;
+        std::byte* cell = to.row(sequence.slot, 0, standing().positions[size_t(token)]);
+        site.isa.encode(int(to.view.dtype), rows.row(token), rows.length,
+                        reinterpret_cast<uint8_t*>(cell));
+    }
+
+    // Blocks of queries of heads [first, last), the last ones first: those before see less.
+    void mix(const graph::Sequence& sequence, int64_t first, int64_t last,
+             const Worker& worker) const {
+        const int64_t blocks = (sequence.count + attention_queries - 1) / attention_queries;
+        const int64_t count = last - first;
+        worker.deal(blocks * count, 1, [&](const Worker& member, int64_t from, int64_t to) {
+            for (int64_t i = from; i < to; ++i)
+                mix_block(sequence, first, i % count, (blocks - 1 - i / count) * attention_queries,
+                          member);
+        });
+    }
+    void mix_block(const graph::Sequence& sequence, int64_t first_head, int64_t number,
+                   int64_t first, const Worker& worker) const {
+        const float *rows[attention_queries], *second[attention_queries];
+        float *results[attention_queries], most[attention_queries], total[attention_queries];
+        int32_t from[attention_queries], to[attention_queries];
+        const int64_t count = std::min<int64_t>(attention_queries, sequence.count - first);
+        const int64_t head = first_head + number;
+        for (int64_t i = 0; i < count; ++i) {
+            const int64_t token = sequence.first + first + i, row = token * shape.heads + head;
+            rows[i] = q.row(row);
+            second[i] = q2.row(row);
+            results[i] = out.row(row);
+            from[i] = 0;
+            to[i] = int32_t(seen_to(token));
+        }
+        site.isa.attend_block({.k = heads.keys(number),
+                               .v = heads.values(number),
+                               .k2 = k2_cache.head(sequence.slot, 0),
+                               .begin = 0,
+                               .end = to[count - 1],
+                               .queries = count,
+                               .q = rows,
+                               .q2 = second,
+                               .first = from,
+                               .last = to,
+                               .scale = scale,
+                               .soft_cap = soft_cap,
+                               .out = results,
+                               .most = most,
+                               .total = total,
+                               .scratch = worker.scratch(
+                                   attention_scratch(shape.plain + shape.rotary, shape.value))});
+        for (int64_t i = 0; i < count; ++i)
+            site.isa.attend_join({.parts = 1,
+                                  .length = shape.value,
+                                  .out = results[i],
+                                  .most = &most[i],
+                                  .total = &total[i],
+                                  .sink = sinks ? sinks + head : nullptr,
+                                  .y = results[i]});
+    }
+};
+
+// The launch with results that stay inside in its scratch memory, and the rest of that behind them.
+Launch with_inner_results(Launch launch) {
+    std::vector<Operation>& all = launch.operations;
+    for (size_t i = 0; i + 1 < all.size(); ++i) {
+        Operand& result = all[i].output;
+        if (result.where != Where::Nowhere) continue;
+        result.where = Where::Arena;
+        result.offset = launch.scratch_offset;
+        launch.scratch_offset += inner_bytes(all[i]);
+        for (size_t j = i + 1; j < all.size(); ++j)
+            for (Operand& input : all[j].inputs)
+                if (!input && input.value == result.value)
+                    input.where = result.where, input.offset = result.offset;
+    }
+    return launch;
+}
+
+Task bind(const Launch& given, const Site& site) {
+    const Launch launch = with_inner_results(given);
+    const std::vector<Operation>& all = launch.operations;
+    auto task_of = [&](const CpuKernel& kernel, const Operation& operation) {
+        Launch one = launch;
+        one.operations = {operation};
+        return kernel.bind(one, site);
+    };
+    auto rows_of = [&](const Operand& operand) {
+        return operand ? *as_rows(site.view(operand), 1) : Rows();
+    };
+    const LatentShape shape(all);
+    const Operation &to_latent = all.front(), &mix = all[all.size() - 2], &to_values = all.back();
+    const graph::Attributes& how = mix.node->attributes;
+    const Expanded expanded{
+        .site = site,
+        .shape = shape,
+        .heads = LatentHeads(shape, to_latent, mix, to_values, site.scratch(launch), site),
+        .q = rows_of(to_latent.inputs[0]),
+        .q2 = rows_of(mix.inputs[second_queries]),
+        .out = rows_of(to_values.output),
+        .new_latent = rows_of(mix.inputs[keys]),
+        .new_k2 = rows_of(mix.inputs[second_keys]),
+        .k2_cache = CacheRows(site.view(mix.inputs[second_cache])),
+        .scale = float(how.number("scale")),
+        .soft_cap = float(how.number("soft_cap")),
+        .sinks = mix.inputs[sinks]
+                     ? reinterpret_cast<const float*>(site.view(mix.inputs[sinks]).data)
+                     : nullptr};
+    std::vector<Task> between;
+    for (const Operation& operation : std::span(all).subspan(1, all.size() - 3))
+        between.push_back(task_of(is(operation, "rope") ? rope : rms_norm, operation));
+    return [expanded, between, first = task_of(linear_batched, to_latent),
+            second = task_of(attend, mix),
+            third = task_of(linear_batched, to_values)](const Worker& worker) {
+        for (const Task& task : between) {
+            task(worker);
+            worker.barrier->wait();
+        }
+        if (heads_pay_off(expanded.shape, expanded.standing())) return expanded.run(worker);
+        first(worker);
+        worker.barrier->wait();
+        second(worker);
+        worker.barrier->wait();
+        third(worker);
+    };
+}
+
+}  // namespace
+
+extern const CpuKernel attend_expanded{
+    .name = "attend.expanded", .claim = claim, .bind = bind, .scratch_bytes = scratch_bytes};
+
+}  // namespace tandem::kernels::cpu::ops

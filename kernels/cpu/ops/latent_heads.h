@@ -1,0 +1,100 @@
+// Keys and values of each head of latent attention, made of the cache of latents for the heads that
+// are at work:
+//
+//     k[head][cell] = sum over l of k_b[head][l] latent[cell][l]
+//     v[head][cell] = v_b[head] latent[cell]
+#pragma once
+
+#include <algorithm>
+
+#include "graph/ops/attend.h"
+#include "kernels/cpu/cache.h"
+#include "kernels/cpu/matrix.h"
+#include "kernels/cpu/packing.h"
+
+namespace tandem::kernels::cpu::ops {
+
+// The extents of a linear to latents, attend, and a linear to values, and memory for heads.
+struct LatentShape {
+    // Of keys and values made, and of k_b, turned. What is above 65504 becomes infinite.
+    static constexpr auto made_dtype = gguf::DType::F16;
+    static constexpr int64_t made_bytes = 2;
+    // Memory for heads at work, beside which there is always room for one.
+    static constexpr int64_t most_bytes = 128 << 20;
+    static constexpr int most_lanes = 16;
+
+    int64_t heads = 0, plain = 0, rotary = 0, latent = 0, value = 0, cells = 0;
+
+    LatentShape() = default;
+    // Of operations of which the first and the last two are those.
+    explicit LatentShape(std::span<const Operation> all) {
+        const Operation &to_latent = all.front(), &mix = all[all.size() - 2];
+        const graph::View& q = to_latent.inputs[0].view;
+        const graph::View& cache = mix.inputs[graph::ops::keys_cache].view;
+        heads = q.extents[2];
+        plain = q.extents[3];
+        rotary = mix.inputs[graph::ops::second_queries].view.extents[3];
+        latent = mix.output.view.extents[3];
+        value = all.back().output.view.extents[3];
+        cells = cache.extents[cache.axes.size() - 2];
+    }
+    int64_t head_bytes() const { return aligned(cells * (plain + value) * made_bytes); }
+    int64_t heads_at_once() const {
+        return std::clamp<int64_t>(most_bytes / head_bytes(), 1, heads);
+    }
+    int64_t turned_bytes() const {
+        return aligned(packed_bytes(made_dtype, most_lanes, heads, plain, latent));
+    }
+    int64_t bytes() const { return turned_bytes() + heads_at_once() * head_bytes(); }
+    static constexpr int64_t aligned(int64_t bytes) { return (bytes + 63) / 64 * 64; }
+};
+
+// Whether a step has fewer products with keys and values of its heads, which are made for all cells
+// that it sees, than with latents: a head's query and a cell have as many as a key and a value are
+// long.
+bool heads_pay_off(const LatentShape& shape, const graph::Standing& step);
+
+struct LatentHeads {
+    LatentHeads(const LatentShape& shape, const Operation& to_latent, const Operation& mix,
+                const Operation& to_values, std::byte* memory, const Site& site);
+
+    LatentShape shape;
+    CacheRows latents;
+
+    // Those of a head at work, by number.
+    CacheHead keys(int64_t number) const { return rows_at(place_of(number), shape.plain); }
+    CacheHead values(int64_t number) const {
+        return rows_at(place_of(number) + keys_bytes(), shape.value);
+    }
+
+    // By all members, with a barrier behind each: first k_b of all heads is turned, so that its
+    // rows are columns, then some heads [first, last) are made for the first `cells` cells.
+    void turn(const Worker& worker) const;
+    void make(int32_t slot, int64_t cells, int64_t first, int64_t last, const Worker& worker) const;
+
+  private:
+    const Isa& isa_;
+    HeldMatrix k_b_, v_b_, turned_;  // of each head
+    TileForm k_form_, v_form_;
+    std::byte* memory_;  // of turned_, then of heads at work
+
+    int64_t keys_bytes() const { return shape.cells * shape.plain * shape.made_bytes; }
+    uint8_t* place_of(int64_t number) const {
+        return reinterpret_cast<uint8_t*>(memory_) + shape.turned_bytes() +
+               number * shape.head_bytes();
+    }
+    CacheHead rows_at(const uint8_t* rows, int64_t length) const {
+        return {.rows = rows,
+                .stride = length * shape.made_bytes,
+                .cells = shape.cells,
+                .type = int(shape.made_dtype),
+                .length = length};
+    }
+    void make_chunk(int32_t slot, int64_t begin, int64_t count, int64_t first, int64_t last,
+                    const Worker& worker) const;
+    void make_rows(const HeldMatrix& matrix, const TileForm& form, int64_t head,
+                   const uint8_t* tiles, int64_t count, float* y, uint8_t* to,
+                   const Worker& worker) const;
+};
+
+}  // namespace tandem::kernels::cpu::ops

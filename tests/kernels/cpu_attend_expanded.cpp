@@ -1,0 +1,114 @@
+// Latent attention of many tokens on the CPU, between the linears that bring it to the latent and
+// to values, against the reference ops.
+#include "kernels/cpu/ops/latent_heads.h"
+#include "kernels/cpu_case.h"
+
+namespace tandem {
+namespace {
+
+using gguf::DType;
+using graph::Axis;
+using graph::Tensor;
+using test::SmallModel;
+
+struct Case {
+    DType k_b = DType::F16, v_b = DType::F16, cache = DType::F16;
+    int64_t heads = 5, plain = 32, value = 48, latent = 96, cells = 700;
+    double soft_cap = 0;
+    bool sinks = false;
+};
+
+void build(SmallModel& model, const Case& how) {
+    Axis kv = model.axis("kv_heads", 1), heads = model.axis("q_per_kv", how.heads);
+    Axis plain = model.axis("plain", how.plain), rotary = model.axis("rotary", 32);
+    Axis latent = model.axis("latent", how.latent), value = model.axis("value", how.value);
+    Axis slots = model.axis("slots", 2), cells = model.axis("cells", how.cells);
+    Tensor rows = model.graph.state("rows", how.cache, {slots, kv, cells}, {latent});
+    graph::Attention more;
+    more.q = model.activation("q2", {kv, heads, rotary}, 0.3f);
+    more.k = model.activation("k2", {rotary});
+    more.cache = model.graph.state("rotary", how.cache, {slots, cells}, {rotary});
+    more.soft_cap = how.soft_cap;
+    if (how.sinks) more.sinks = model.weight("sinks", DType::F32, {kv, heads}, {});
+    Tensor raw = model.activation("c", {kv, latent});
+    Tensor norm = model.weight("norm", DType::F32, {latent}, {});
+    Tensor q = linear(model.activation("q", {kv, heads, plain}, 0.1f),
+                      model.weight("k_b", how.k_b, {kv, heads, latent}, {plain}, 0.3f));
+    // Between them, as in models.
+    Tensor c = rms_norm(raw, norm, 1e-6);
+    Tensor mixed = attend(q, c, {}, {rows, rows}, 0.2, more);
+    model.finish(linear(mixed, model.weight("v_b", how.v_b, {kv, heads, value}, {latent}, 0.3f)));
+}
+
+// A long prompt, then chunks behind it with tokens of another sequence, and few tokens.
+std::vector<graph::StepInputs> steps() {
+    graph::StepInputs both;
+    const std::vector<int32_t> some(70, 3), others(90, 5);
+    both.append(0, 420, some);
+    both.append(1, 0, others);
+    for (int32_t i = 0; i < both.tokens(); ++i) both.rows.push_back(i);
+    return {test::random_step(0, 300), test::random_step(300, 120), both,
+            test::random_step(490, 3)};
+}
+
+TEST(CpuAttendExpanded, AnswersAsTheThreeOperations) {
+    for (const Case& how : {Case{},
+                            {.cache = DType::Q8_0, .sinks = true},
+                            {.k_b = DType::Q8_0, .v_b = DType::Q8_0, .soft_cap = 3},
+                            {.v_b = DType::BF16, .cache = DType::Q4_0, .heads = 1},
+                            {.v_b = DType::F32, .cache = DType::BF16, .plain = 64},
+                            // So long that not all heads are made at once.
+                            {.cells = 400000}}) {
+        SCOPED_TRACE(std::string(gguf::name(how.k_b)) + ", " + std::string(gguf::name(how.cache)));
+        SmallModel model;
+        build(model, how);
+        const double bound = how.v_b == DType::Q8_0 ? test::bound_of(how.v_b) : 1e-6;
+        test::expect_close(model, steps(), bound, test::reduced_bound_of(how.v_b));
+    }
+}
+
+TEST(CpuAttendExpanded, TeamsOfEverySize) {
+    SmallModel model;
+    build(model, {});
+    const auto expected = model.run(test::make_cpu({"", 1}), steps());
+    for (int threads : {2, 3, 7})
+        EXPECT_EQ(model.run(test::make_cpu({"", threads}), steps()), expected);
+}
+
+// Where a step has many tokens for the cells that it sees.
+TEST(CpuAttendExpanded, PaysOff) {
+    kernels::cpu::ops::LatentShape deepseek;
+    deepseek.plain = deepseek.value = 128, deepseek.rotary = 64, deepseek.latent = 512;
+    const auto pays = [&](int32_t cached, int32_t count) {
+        return heads_pay_off(deepseek, test::random_step(cached, count).of_tokens());
+    };
+    EXPECT_TRUE(pays(4096, 512));
+    EXPECT_TRUE(pays(0, 512));
+    EXPECT_FALSE(pays(4096, 128));
+    EXPECT_FALSE(pays(4096, 1));
+    kernels::cpu::ops::LatentShape small;
+    small.plain = 32, small.value = 48, small.rotary = 32, small.latent = 96;
+    for (const graph::StepInputs& step : steps())
+        EXPECT_EQ(heads_pay_off(small, step.of_tokens()), step.tokens() > 3);
+}
+
+bool expands(const SmallModel& model, int64_t tokens) {
+    const parallel::Programs programs = model.programs(*test::make_cpu({"", 1}), 512);
+    for (const auto& item : programs.body[fitting(programs.body, tokens)].items)
+        for (const kernels::Launch& launch : std::get<parallel::Segment>(item).launches)
+            if (launch.kernel->name == "attend.expanded") return true;
+    return false;
+}
+
+// Few tokens go the other way, and so do caches of F32, which are there for whom rounding bothers.
+TEST(CpuAttendExpanded, IsForManyTokensAndRoundedRows) {
+    SmallModel rounded, exact;
+    build(rounded, {});
+    build(exact, {.cache = DType::F32});
+    EXPECT_TRUE(expands(rounded, 512));
+    EXPECT_FALSE(expands(rounded, 8));
+    EXPECT_FALSE(expands(exact, 512));
+}
+
+}  // namespace
+}  // namespace tandem
