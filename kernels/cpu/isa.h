@@ -197,7 +197,7 @@ constexpr int64_t attention_scratch(int64_t keys, int64_t values) {
     // Rows are filled up to vectors, of at most 16 lanes; half as many queries make a tile.
     const int64_t key = keys + 2 * 15, value = values + 15;
     return key * (attention_queries + attention_cells + 16) +
-           value * (attention_queries + attention_cells + 16) + 9 * attention_cells +
+           value * (attention_queries + attention_cells) + 9 * attention_cells +
            2 * (attention_queries + 16) + 8 * (attention_part + 16);
 }
 

@@ -23,7 +23,7 @@
 //     }
 //
 // In integers (attention_codes.h) q, k, v and weights are rounded to codes first; a score is then
-// the exact sum of products of codes, times the scales, of each pair.
+// the exact sum of products of codes, times the scales.
 #include "kernels/cpu/isa/attention_codes.h"
 #include "kernels/cpu/isa/cache_rows.h"
 #include "kernels/cpu/isa/kernels.h"
@@ -45,8 +45,8 @@ struct Scratch {
     bool key_codes;       // queries and keys become such (attention_codes.h)
     bool value_codes;     // weights and values do
     float* q;             // [queries][d + d2], scaled
-    float* keys;          // [cells / key_columns][d + d2][key_columns]
-    float* rows;          // [lanes][d, d2 or dv]: keys and values on their way
+    float* keys;          // [d + d2][cells]
+    float* rows;          // [lanes][d or d2]: keys on their way
     float* values;        // [cells][dv]
     float* out;           // [queries][dv]
     float* weights;       // [tile][cells], first the scores
@@ -57,22 +57,17 @@ struct Scratch {
         : d(whole_vectors(a.k.length)),
           d2(a.k2.rows ? whole_vectors(a.k2.length) : 0),
           dv(whole_vectors(a.v.length)),
-          key_codes(in_codes(a.k) && (d2 == 0 || in_codes(a.k2))),
+          key_codes(d2 == 0 && in_codes(a.k)),
           value_codes(in_codes(a.v)),
           q(a.scratch),
           keys(q + attention_queries * (d + d2)),
           rows(keys + cells * (d + d2)),
-          values(rows + lanes * (d + d2 + dv)),
+          values(rows + lanes * (d + d2)),
           out(values + cells * dv),
           weights(out + attention_queries * dv),
           value_scales(weights + tile * cells),
           most(value_scales + cells),
           total(most + attention_queries + lanes) {}
-
-    // Keys from cell c and element e on.
-    float* keys_at(int64_t c, int64_t e) const {
-        return keys + (c / key_columns * (d + d2) + e) * key_columns + c % key_columns;
-    }
 };
 
 // The elements of a row as floats, zeros behind them.
@@ -107,42 +102,34 @@ void widen_rows(const CacheHead& cache, int64_t position, int64_t count, int64_t
         for (int64_t e = 0; e < stride; e += lanes) store(to + c * stride + e, zero());
 }
 
-// [lanes][stride], of which some elements -> [elements][key_columns]
-void transpose_rows(const float* rows, int64_t stride, int64_t elements, float* keys) {
+// [lanes][elements] -> [elements][cells]
+void transpose_rows(const float* rows, int64_t elements, float* keys) {
     for (int64_t e = 0; e < elements; e += lanes) {
         F square[lanes];
-        for (int i = 0; i < lanes; ++i) square[i] = load_f32(rows + i * stride + e);
+        for (int i = 0; i < lanes; ++i) square[i] = load_f32(rows + i * elements + e);
         transpose(square);
-        for (int i = 0; i < lanes; ++i) store(keys + (e + i) * key_columns, square[i]);
+        for (int i = 0; i < lanes; ++i) store(keys + (e + i) * cells, square[i]);
     }
-}
-
-// Columns of the keys of one vector of cells, rows [lanes][elements].
-void place_keys(bool codes, float* rows, int64_t elements, float* keys) {
-    if (!codes) return transpose_rows(rows, elements, elements, keys);
-    const F scales = encode_rows<lanes>(elements, rows, elements);
-    transpose_rows(rows, elements, elements / 2, keys);
-    store(keys + elements / 2 * key_columns, scales);
 }
 
 // A block of `count` positions. Columns of keys are made in pairs of vectors, as tiles read them.
 // False if a value is not finite: all of them are floats then.
 bool load_block(const Attention& a, const Scratch& s, int64_t position, int64_t count) {
     const int64_t padded = (count + 2 * lanes - 1) / (2 * lanes) * (2 * lanes);
+    widen_rows(a.v, position, count, padded, s.values, s.dv);
     const bool same = a.k.rows == a.v.rows && a.k.length == a.v.length;
     for (int64_t c = 0; c < padded; c += lanes) {
-        auto rows_of = [&](const CacheHead& cache, int64_t length, float* to) {
-            const int64_t exist = count - c < lanes ? count - c : lanes;
-            widen_rows(cache, position + c, exist, lanes, to, length);
-            return to;
-        };
-        float* rows = rows_of(a.v, s.dv, s.value_codes ? s.rows : s.values + c * s.dv);
-        if (s.value_codes) encode_values(s.dv, rows, s.values + c / 2 * s.dv, s.value_scales + c);
-        if (!same) rows = rows_of(a.k, s.d, s.rows);
-        place_keys(s.key_codes, rows, s.d, s.keys_at(c, 0));
-        if (s.d2 > 0) place_keys(s.key_codes, rows_of(a.k2, s.d2, s.rows), s.d2, s.keys_at(c, s.d));
+        if (!same)
+            widen_rows(a.k, position + c, count - c < lanes ? count - c : lanes, lanes, s.rows,
+                       s.d);
+        transpose_rows(same ? s.values + c * s.dv : s.rows, s.d, s.keys + c);
+        if (s.key_codes) encode_keys(s.d, s.keys + c);
+        if (s.d2 == 0) continue;
+        widen_rows(a.k2, position + c, count - c < lanes ? count - c : lanes, lanes, s.rows, s.d2);
+        transpose_rows(s.rows, s.d2, s.keys + s.d * cells + c);
     }
     if (!s.value_codes) return is_finite(largest_magnitude(s.values, padded * s.dv));
+    encode_values(padded, s.dv, s.values, s.value_scales);
     if (is_finite(largest_magnitude(s.value_scales, padded))) return true;
     widen_rows(a.v, position, count, padded, s.values, s.dv);
     return false;
@@ -168,14 +155,12 @@ void multiply_keys(const Scratch& s, const float* q, int64_t from, int64_t to) {
     for (int64_t c = from; c < to; c += 2 * lanes) {
         float* scores = s.weights + c;
         if (s.key_codes) {
-            multiply_codes<tile, false>(q, inner, s.keys_at(c, 0), s.d, scores);
-            if (s.d2 > 0)
-                multiply_codes<tile, true>(q + s.d, inner, s.keys_at(c, s.d), s.d2, scores);
+            multiply_codes<tile>(q, s.keys + c, s.d, scores);
             continue;
         }
         F score[tile][2];
         for (auto& of_query : score) of_query[0] = of_query[1] = zero();
-        add_products(q, inner, s.keys_at(c, 0), key_columns, inner, score);
+        add_products(q, inner, s.keys + c, cells, inner, score);
         for (int i = 0; i < tile; ++i)
             for (int j = 0; j < 2; ++j) store(scores + i * cells + j * lanes, score[i][j]);
     }
@@ -319,10 +304,7 @@ void attend_block(const Attention& a) {
         if (s.d2 > 0)
             load_query(exists ? a.q2[i] : nullptr, exists ? a.k2.length : 0, a.scale, s.d2,
                        s.q + i * inner + s.d);
-    }
-    for (int64_t i = 0; s.key_codes && i < padded; i += tile) {
-        encode_query_rows<tile>(s.d, s.q + i * inner, inner);
-        if (s.d2 > 0) encode_query_rows<tile>(s.d2, s.q + i * inner + s.d, inner);
+        if (s.key_codes) encode_query(s.d, s.q + i * inner);
     }
     for (int64_t i = 0; i < attention_queries + lanes; ++i) s.most[i] = unseen, s.total[i] = 0;
     for (int64_t e = 0; e < padded * s.dv; e += lanes) store(s.out + e, zero());

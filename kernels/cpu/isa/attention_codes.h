@@ -1,11 +1,11 @@
 // Both products of attention by dot products of pairs of 16-bit integers, twice as fast as those of
-// floats. A query, a key and a value have a scale each, and so have the second parts of queries and
-// keys. Weights get the scales of the values, and then one for each few cells, by their sum, so
-// that these add up in integers. Rounding takes half as much from a result as rounding keys and
-// values to F16 has taken. They are made of floats, queries and weights in their place:
+// floats. A query, a key and a value have a scale each. Weights get the scales of the values, and
+// then one for each few cells, by their sum, so that these add up in integers. Rounding takes half
+// as much from a result as rounding keys and values to F16 has taken. They are made of floats in
+// the same memory:
 //
 //     query     f32 [elements] -> codes [elements], its scale
-//     keys      f32 [columns][elements] -> codes [elements / 2][columns][2], scales [columns]
+//     keys      f32 [elements][cells] -> codes [elements / 2][cells][2], scales [cells]
 //     values    f32 [cells][elements] -> codes [cells / 2][elements][2], and scales elsewhere
 //     weights   f32 [queries][cells] -> codes [queries][cells], from the same row on
 #pragma once
@@ -23,100 +23,93 @@ inline bool in_codes(const CacheHead& cache) {
            cache.length <= Q16Scale::most_elements;
 }
 
-// Columns of keys that lie together: as many as a tile has.
-inline constexpr int key_columns = 2 * lanes;
-
-// A vector for each row, whose largest lane is its largest magnitude. All rows at once, so that
-// none waits for itself.
-template <int count>
-inline void largest_of_rows(int64_t elements, const float* rows, int64_t stride, F (&most)[count]) {
-    for (F& of_row : most) of_row = zero();
-    for (int64_t e = 0; e < elements; e += lanes)
-#pragma GCC unroll 16
-        for (int i = 0; i < count; ++i)
-            most[i] = larger(most[i], abs(load_f32(rows + i * stride + e)));
-}
-
-// Of some rows at once, each in the place of its floats. Each row's scale lies in so many lanes of
-// the result as there are for it.
-template <int count>
-inline F encode_rows(int64_t elements, float* rows, int64_t stride) {
-    constexpr int lanes_of_row = lanes / count;
-    F of_row[count];
-    largest_of_rows<count>(elements, rows, stride, of_row);
-    const F most = join_rows<count>(of_row, larger);
-    alignas(64) float unit[lanes], inverse[lanes];
-    store(unit, unit_of(most));
-    for (F& sum : of_row) sum = zero();
-    for (int64_t e = 0; e < elements; e += lanes)
-#pragma GCC unroll 16
-        for (int i = 0; i < count; ++i) {
-            const F of_most = mul(load_f32(rows + i * stride + e), splat(unit[i * lanes_of_row]));
-            of_row[i] = fma(of_most, of_most, of_row[i]);
-        }
-    const F squares = join_rows<count>(of_row, [](F a, F b) { return add(a, b); });
-    const Q16Scale of(most, mul(most, sqrt(squares)));
-    store(inverse, of.inverse);
-    for (int i = 0; i < count; ++i, rows += stride) {
-        auto* codes = reinterpret_cast<int16_t*>(rows);
-        for (int64_t e = 0; e < elements; e += lanes)
-            store_halves(codes + e, q16_code(load_f32(rows + e), splat(inverse[i * lanes_of_row])));
+// Those of one vector of cells.
+inline void encode_keys(int64_t elements, float* keys) {
+    constexpr int cells = attention_cells;
+    F most = zero(), squares = zero();
+    for (int64_t e = 0; e < elements; ++e) most = larger(most, abs(load_f32(keys + e * cells)));
+    const F unit = unit_of(most);
+    for (int64_t e = 0; e < elements; ++e) {
+        const F of_most = mul(load_f32(keys + e * cells), unit);
+        squares = fma(of_most, of_most, squares);
     }
-    return of.scale;
+    const Q16Scale of(most, mul(most, sqrt(squares)));
+    float* pair = keys;
+    for (int64_t e = 0; e < elements; e += 2, pair += cells) {
+        const I even = q16_code(load_f32(keys + e * cells), of.inverse);
+        const I odd = q16_code(load_f32(keys + (e + 1) * cells), of.inverse);
+        store(pair, as_float(pair_of(even, odd)));
+    }
+    store(pair, of.scale);
 }
 
-// Queries that lie `stride` floats apart.
-template <int count>
-inline void encode_query_rows(int64_t elements, float* rows, int64_t stride) {
+inline void encode_query(int64_t elements, float* row) {
+    const float most = largest_magnitude(row, elements);
+    const F unit = unit_of(splat(most));
+    F squares = zero();
+    for (int64_t e = 0; e < elements; e += lanes) {
+        const F of_most = mul(load_f32(row + e), unit);
+        squares = fma(of_most, of_most, squares);
+    }
+    const Q16Scale of(splat(most), mul(splat(most), sqrt(splat(sum(squares)))));
+    auto* codes = reinterpret_cast<int16_t*>(row);
+    for (int64_t e = 0; e < elements; e += lanes)
+        store_halves(codes + e, q16_code(load_f32(row + e), of.inverse));
     alignas(64) float scales[lanes];
-    store(scales, encode_rows<count>(elements, rows, stride));
-    for (int i = 0; i < count; ++i) rows[i * stride + elements / 2] = scales[i * (lanes / count)];
+    store(scales, of.scale);
+    row[elements / 2] = scales[0];
 }
 
-// Scores of two vectors of cells with some queries, which lie `stride` floats apart, to rows of all
-// cells. `add`: to the scores of other elements.
-template <int queries, bool add>
-inline void multiply_codes(const float* q, int64_t stride, const float* keys, int64_t elements,
-                           float* scores) {
+// Scores of two vectors of cells with some queries, which lie one behind the other, to rows of all
+// cells.
+template <int queries>
+inline void multiply_codes(const float* q, const float* keys, int64_t elements, float* scores) {
+    constexpr int cells = attention_cells;
     const auto* codes = reinterpret_cast<const uint8_t*>(keys);
     const auto* of_queries = reinterpret_cast<const int8_t*>(q);
     I sums[queries][2];
     for (auto& of_query : sums) of_query[0] = of_query[1] = splat(0);
-    for (int64_t pair = 0; pair < elements / 2; ++pair, codes += key_columns * 4, of_queries += 4) {
+    for (int64_t pair = 0; pair < elements / 2; ++pair, codes += cells * 4, of_queries += 4) {
         const I column[2] = {load(codes), load(codes + 4 * lanes)};
 #pragma GCC unroll 8
         for (int i = 0; i < queries; ++i) {
-            const I x = splat_quad(of_queries + i * stride * 4);
+            const I x = splat_quad(of_queries + i * elements * 4);
 #pragma GCC unroll 2
             for (int j = 0; j < 2; ++j) sums[i][j] = dot_pairs(sums[i][j], column[j], x);
         }
     }
-    const float* scales = keys + elements / 2 * key_columns;
+    const float* scales = keys + elements / 2 * cells;
     const float* of_query = q + elements / 2;
 #pragma GCC unroll 8
-    for (int i = 0; i < queries; ++i, scores += attention_cells, of_query += stride)
+    for (int i = 0; i < queries; ++i, scores += cells, of_query += elements)
 #pragma GCC unroll 2
-        for (int j = 0; j < 2; ++j) {
-            const F sum = mul(to_float(sums[i][j]), load_f32(scales + j * lanes));
-            const F query_scale = splat(*of_query);
-            store(scores + j * lanes, add ? fma(sum, query_scale, load_f32(scores + j * lanes))
-                                          : mul(sum, query_scale));
-        }
+        for (int j = 0; j < 2; ++j)
+            store(scores + j * lanes,
+                  mul(mul(to_float(sums[i][j]), load_f32(scales + j * lanes)), splat(*of_query)));
 }
 
-// Those of one vector of cells, rows [lanes][elements]. Values below 1e-28 count as nothing.
-inline void encode_values(int64_t elements, const float* rows, float* pairs, float* scales) {
-    F most_of[lanes];
-    largest_of_rows<lanes>(elements, rows, elements, most_of);
-    const Q16Scale of(join_rows(most_of, larger), zero());
-    alignas(64) float inverse[lanes];
-    store(scales, of.scale);
-    store(inverse, of.inverse);
-    for (int i = 0; i < lanes; i += 2, rows += 2 * elements, pairs += elements)
-        for (int64_t e = 0; e < elements; e += lanes)
-            store(pairs + e, as_float(pair_of(
-                                 q16_code(load_f32(rows + e), splat(inverse[i])),
-                                 q16_code(load_f32(rows + elements + e), splat(inverse[i + 1])))));
+// `count` cells, whole vectors of them. Values below 1e-28 count as nothing.
+inline void encode_values(int64_t count, int64_t elements, float* values, float* scales) {
+    float* pair = values;
+    for (int64_t c = 0; c < count; c += lanes) {
+        F most_of[lanes];
+        for (int i = 0; i < lanes; ++i) {
+            most_of[i] = zero();
+            for (int64_t e = 0; e < elements; e += lanes)
+                most_of[i] = larger(most_of[i], abs(load_f32(values + (c + i) * elements + e)));
+        }
+        const Q16Scale of(join_rows(most_of, larger), zero());
+        alignas(64) float inverse[lanes];
+        store(scales + c, of.scale);
+        store(inverse, of.inverse);
+        for (int i = 0; i < lanes; i += 2, pair += elements) {
+            const float *even = values + (c + i) * elements, *odd = even + elements;
+            for (int64_t e = 0; e < elements; e += lanes)
+                store(pair + e,
+                      as_float(pair_of(q16_code(load_f32(even + e), splat(inverse[i])),
+                                       q16_code(load_f32(odd + e), splat(inverse[i + 1])))));
+        }
+    }
 }
 
 // Cells whose products with weights are added in integers.
