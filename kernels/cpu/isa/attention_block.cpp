@@ -45,7 +45,7 @@ struct Scratch {
     bool key_codes;       // queries and keys become such (attention_codes.h)
     bool value_codes;     // weights and values do
     float* q;             // [queries][d + d2], scaled
-    float* keys;          // [d + d2][cells]
+    float* keys;          // [cells / key_columns][d + d2][key_columns]
     float* rows;          // [lanes][d or d2]: keys on their way
     float* values;        // [cells][dv]
     float* out;           // [queries][dv]
@@ -57,7 +57,7 @@ struct Scratch {
         : d(whole_vectors(a.k.length)),
           d2(a.k2.rows ? whole_vectors(a.k2.length) : 0),
           dv(whole_vectors(a.v.length)),
-          key_codes(d2 == 0 && in_codes(a.k)),
+          key_codes(in_codes(a.k) && (d2 == 0 || in_codes(a.k2))),
           value_codes(in_codes(a.v)),
           q(a.scratch),
           keys(q + attention_queries * (d + d2)),
@@ -68,6 +68,12 @@ struct Scratch {
           value_scales(weights + tile * cells),
           most(value_scales + cells),
           total(most + attention_queries + lanes) {}
+
+    // Where an element of a cell's key stands.
+    float* key(int64_t cell, int64_t e) const {
+        return keys + cell / key_columns * key_columns * (d + d2) + e * key_columns +
+               cell % key_columns;
+    }
 };
 
 // The elements of a row as floats, zeros behind them.
@@ -102,31 +108,34 @@ void widen_rows(const CacheHead& cache, int64_t position, int64_t count, int64_t
         for (int64_t e = 0; e < stride; e += lanes) store(to + c * stride + e, zero());
 }
 
-// [lanes][elements] -> [elements][cells]
+// [lanes][elements] -> [elements][key_columns]
 void transpose_rows(const float* rows, int64_t elements, float* keys) {
     for (int64_t e = 0; e < elements; e += lanes) {
         F square[lanes];
         for (int i = 0; i < lanes; ++i) square[i] = load_f32(rows + i * elements + e);
         transpose(square);
-        for (int i = 0; i < lanes; ++i) store(keys + (e + i) * cells, square[i]);
+        for (int i = 0; i < lanes; ++i) store(keys + (e + i) * key_columns, square[i]);
     }
 }
 
-// A block of `count` positions. Columns of keys are made in pairs of vectors, as tiles read them.
-// False if a value is not finite: all of them are floats then.
+// Rows of a part of keys, which begins with element e, to the columns of their cells, from c on.
+void turn_keys(const Scratch& s, const float* rows, int64_t c, int64_t e, int64_t elements) {
+    transpose_rows(rows, elements, s.key(c, e));
+    if (s.key_codes) encode_keys(elements, s.key(c, e));
+}
+
+// A block of `count` positions. False if a value is not finite: all of them are floats then.
 bool load_block(const Attention& a, const Scratch& s, int64_t position, int64_t count) {
-    const int64_t padded = (count + 2 * lanes - 1) / (2 * lanes) * (2 * lanes);
+    const int64_t padded = (count + key_columns - 1) / key_columns * key_columns;
     widen_rows(a.v, position, count, padded, s.values, s.dv);
     const bool same = a.k.rows == a.v.rows && a.k.length == a.v.length;
     for (int64_t c = 0; c < padded; c += lanes) {
-        if (!same)
-            widen_rows(a.k, position + c, count - c < lanes ? count - c : lanes, lanes, s.rows,
-                       s.d);
-        transpose_rows(same ? s.values + c * s.dv : s.rows, s.d, s.keys + c);
-        if (s.key_codes) encode_keys(s.d, s.keys + c);
+        const int64_t exist = count - c < lanes ? count - c : lanes;
+        if (!same) widen_rows(a.k, position + c, exist, lanes, s.rows, s.d);
+        turn_keys(s, same ? s.values + c * s.dv : s.rows, c, 0, s.d);
         if (s.d2 == 0) continue;
-        widen_rows(a.k2, position + c, count - c < lanes ? count - c : lanes, lanes, s.rows, s.d2);
-        transpose_rows(s.rows, s.d2, s.keys + s.d * cells + c);
+        widen_rows(a.k2, position + c, exist, lanes, s.rows, s.d2);
+        turn_keys(s, s.rows, c, s.d, s.d2);
     }
     if (!s.value_codes) return is_finite(largest_magnitude(s.values, padded * s.dv));
     encode_values(padded, s.dv, s.values, s.value_scales);
@@ -149,18 +158,19 @@ inline void add_products(const float* a, int64_t a_stride, const float* b, int64
     }
 }
 
-// Scores of cells [from, to), multiples of two vectors.
+// Scores of cells [from, to), multiples of key_columns.
 void multiply_keys(const Scratch& s, const float* q, int64_t from, int64_t to) {
     const int64_t inner = s.d + s.d2;
-    for (int64_t c = from; c < to; c += 2 * lanes) {
+    for (int64_t c = from; c < to; c += key_columns) {
         float* scores = s.weights + c;
         if (s.key_codes) {
-            multiply_codes<tile>(q, s.keys + c, s.d, scores);
+            multiply_codes<tile, false>(q, inner, s.key(c, 0), s.d, scores);
+            if (s.d2 > 0) multiply_codes<tile, true>(q + s.d, inner, s.key(c, s.d), s.d2, scores);
             continue;
         }
         F score[tile][2];
         for (auto& of_query : score) of_query[0] = of_query[1] = zero();
-        add_products(q, inner, s.keys + c, cells, inner, score);
+        add_products(q, inner, s.key(c, 0), key_columns, inner, score);
         for (int i = 0; i < tile; ++i)
             for (int j = 0; j < 2; ++j) store(scores + i * cells + j * lanes, score[i][j]);
     }
@@ -269,10 +279,10 @@ void weigh(const Attention& a, const Scratch& s, int64_t at, int64_t position, i
 void attend_tile(const Attention& a, const Scratch& s, int64_t at, int64_t position, int64_t count,
                  bool finite) {
     const int64_t exist = a.queries - at < tile ? a.queries - at : tile;
-    const int64_t from = seen_by(a, at, position, count).from / (2 * lanes) * (2 * lanes);
+    const int64_t from = seen_by(a, at, position, count).from / key_columns * key_columns;
     const int64_t end = seen_by(a, at + exist - 1, position, count).to;
     if (end <= from) return;
-    const int64_t to = (end + 2 * lanes - 1) / (2 * lanes) * (2 * lanes);
+    const int64_t to = (end + key_columns - 1) / key_columns * key_columns;
     multiply_keys(s, s.q + at * (s.d + s.d2), from, to);
     if (a.soft_cap > 0) cap_scores(s, a.soft_cap, from, to);
     float factor[lanes];
@@ -286,10 +296,14 @@ void attend_tile(const Attention& a, const Scratch& s, int64_t at, int64_t posit
         add_values<2>(s, 0, factor, from, end, out);
 }
 
-// A query's elements, scaled, and zeros up to `padded`.
-void load_query(const float* q, int64_t length, float scale, int64_t padded, float* to) {
+// A part of a query's elements, scaled, and zeros up to `padded`; a query that does not exist has
+// zeros only.
+void load_query(const Scratch& s, const float* q, int64_t length, float scale, int64_t padded,
+                float* to) {
+    if (!q) length = 0;
     for (int64_t e = 0; e < length; ++e) to[e] = q[e] * scale;
     for (int64_t e = length; e < padded; ++e) to[e] = 0;
+    if (s.key_codes) encode_query(padded, to);
 }
 
 }  // namespace
@@ -299,12 +313,10 @@ void attend_block(const Attention& a) {
     const int64_t padded = (a.queries + tile - 1) / tile * tile, inner = s.d + s.d2;
     for (int64_t i = 0; i < padded; ++i) {
         const bool exists = i < a.queries;
-        load_query(exists ? a.q[i] : nullptr, exists ? a.k.length : 0, a.scale, s.d,
-                   s.q + i * inner);
+        float* q = s.q + i * inner;
+        load_query(s, exists ? a.q[i] : nullptr, a.k.length, a.scale, s.d, q);
         if (s.d2 > 0)
-            load_query(exists ? a.q2[i] : nullptr, exists ? a.k2.length : 0, a.scale, s.d2,
-                       s.q + i * inner + s.d);
-        if (s.key_codes) encode_query(s.d, s.q + i * inner);
+            load_query(s, exists ? a.q2[i] : nullptr, a.k2.length, a.scale, s.d2, q + s.d);
     }
     for (int64_t i = 0; i < attention_queries + lanes; ++i) s.most[i] = unseen, s.total[i] = 0;
     for (int64_t e = 0; e < padded * s.dv; e += lanes) store(s.out + e, zero());

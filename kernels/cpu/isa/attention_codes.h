@@ -1,11 +1,12 @@
 // Both products of attention by dot products of pairs of 16-bit integers, twice as fast as those of
-// floats. A query, a key and a value have a scale each. Weights get the scales of the values, and
-// then one for each few cells, by their sum, so that these add up in integers. Rounding takes half
-// as much from a result as rounding keys and values to F16 has taken. They are made of floats in
-// the same memory:
+// floats. A query, a key and a value have a scale each; where keys have a second part, each part of
+// a query and of a key has its own, as their magnitudes differ. Weights get the scales of the
+// values, and then one for each few cells, by their sum, so that these add up in integers. Rounding
+// takes half as much from a result as rounding keys and values to F16 has taken. They are made of
+// floats in the same memory:
 //
 //     query     f32 [elements] -> codes [elements], its scale
-//     keys      f32 [elements][cells] -> codes [elements / 2][cells][2], scales [cells]
+//     keys      f32 [elements][columns] -> codes [elements / 2][columns][2], scales [columns]
 //     values    f32 [cells][elements] -> codes [cells / 2][elements][2], and scales elsewhere
 //     weights   f32 [queries][cells] -> codes [queries][cells], from the same row on
 #pragma once
@@ -23,21 +24,24 @@ inline bool in_codes(const CacheHead& cache) {
            cache.length <= Q16Scale::most_elements;
 }
 
+// Cells whose keys lie side by side: those of two vectors, as a tile of queries reads them.
+inline constexpr int key_columns = 2 * lanes;
+
 // Those of one vector of cells.
 inline void encode_keys(int64_t elements, float* keys) {
-    constexpr int cells = attention_cells;
     F most = zero(), squares = zero();
-    for (int64_t e = 0; e < elements; ++e) most = larger(most, abs(load_f32(keys + e * cells)));
+    for (int64_t e = 0; e < elements; ++e)
+        most = larger(most, abs(load_f32(keys + e * key_columns)));
     const F unit = unit_of(most);
     for (int64_t e = 0; e < elements; ++e) {
-        const F of_most = mul(load_f32(keys + e * cells), unit);
+        const F of_most = mul(load_f32(keys + e * key_columns), unit);
         squares = fma(of_most, of_most, squares);
     }
     const Q16Scale of(most, mul(most, sqrt(squares)));
     float* pair = keys;
-    for (int64_t e = 0; e < elements; e += 2, pair += cells) {
-        const I even = q16_code(load_f32(keys + e * cells), of.inverse);
-        const I odd = q16_code(load_f32(keys + (e + 1) * cells), of.inverse);
+    for (int64_t e = 0; e < elements; e += 2, pair += key_columns) {
+        const I even = q16_code(load_f32(keys + e * key_columns), of.inverse);
+        const I odd = q16_code(load_f32(keys + (e + 1) * key_columns), of.inverse);
         store(pair, as_float(pair_of(even, odd)));
     }
     store(pair, of.scale);
@@ -60,32 +64,35 @@ inline void encode_query(int64_t elements, float* row) {
     row[elements / 2] = scales[0];
 }
 
-// Scores of two vectors of cells with some queries, which lie one behind the other, to rows of all
-// cells.
-template <int queries>
-inline void multiply_codes(const float* q, const float* keys, int64_t elements, float* scores) {
-    constexpr int cells = attention_cells;
+// Scores of the cells of key_columns with some queries, every `stride` floats, to rows of all
+// cells; or adds this part of them.
+template <int queries, bool adds>
+inline void multiply_codes(const float* q, int64_t stride, const float* keys, int64_t elements,
+                           float* scores) {
     const auto* codes = reinterpret_cast<const uint8_t*>(keys);
     const auto* of_queries = reinterpret_cast<const int8_t*>(q);
     I sums[queries][2];
     for (auto& of_query : sums) of_query[0] = of_query[1] = splat(0);
-    for (int64_t pair = 0; pair < elements / 2; ++pair, codes += cells * 4, of_queries += 4) {
+    for (int64_t pair = 0; pair < elements / 2; ++pair, codes += key_columns * 4, of_queries += 4) {
         const I column[2] = {load(codes), load(codes + 4 * lanes)};
 #pragma GCC unroll 8
         for (int i = 0; i < queries; ++i) {
-            const I x = splat_quad(of_queries + i * elements * 4);
+            const I x = splat_quad(of_queries + i * stride * 4);
 #pragma GCC unroll 2
             for (int j = 0; j < 2; ++j) sums[i][j] = dot_pairs(sums[i][j], column[j], x);
         }
     }
-    const float* scales = keys + elements / 2 * cells;
+    const float* scales = keys + elements / 2 * key_columns;
     const float* of_query = q + elements / 2;
 #pragma GCC unroll 8
-    for (int i = 0; i < queries; ++i, scores += cells, of_query += elements)
+    for (int i = 0; i < queries; ++i, scores += attention_cells, of_query += stride)
 #pragma GCC unroll 2
-        for (int j = 0; j < 2; ++j)
-            store(scores + j * lanes,
-                  mul(mul(to_float(sums[i][j]), load_f32(scales + j * lanes)), splat(*of_query)));
+        for (int j = 0; j < 2; ++j) {
+            const F of_key = mul(to_float(sums[i][j]), load_f32(scales + j * lanes));
+            const F score = mul(of_key, splat(*of_query));
+            float* to = scores + j * lanes;
+            store(to, adds ? add(load_f32(to), score) : score);
+        }
 }
 
 // `count` cells, whole vectors of them. Values below 1e-28 count as nothing.
