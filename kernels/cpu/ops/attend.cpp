@@ -6,8 +6,7 @@
 
 #include <algorithm>
 
-#include "kernels/cpu/cache.h"
-#include "kernels/cpu/rows.h"
+#include "kernels/cpu/ops/attend_rows.h"
 #include "kernels/cpu/site.h"
 
 namespace tandem::kernels::cpu::ops {
@@ -35,12 +34,6 @@ size_t claim(std::span<const Operation> ahead) {
         if (operation.inputs[i] && !cache_type(operation.inputs[i].view.dtype)) return 0;
     return as_rows(operation.output.view, 1) ? 1 : 0;
 }
-
-// What is written to a cache: rows of the tokens' heads.
-struct Written {
-    Rows rows;
-    CacheRows cache;
-};
 
 constexpr int64_t part_cells = attention_part;
 
@@ -91,7 +84,7 @@ struct Block {
 
 struct Attend {
     Site site;
-    std::vector<Written> written;
+    std::vector<WrittenRows> written;
     Rows q, q2, out;  // rows of one head
     CacheRows k_cache, v_cache, k2_cache;
     const float* sinks = nullptr;
@@ -105,29 +98,21 @@ struct Attend {
         return of_rows ? site.inputs().of_rows() : site.inputs().of_tokens();
     }
 
-    // The new row of a token and kv head.
-    void write_row(const Written& to, const graph::Sequence& sequence, int64_t token,
-                   int64_t head) const {
-        const gguf::DType dtype = to.cache.view.dtype;
-        const float* row = to.rows.row(token * to.cache.heads + head);
-        std::byte* cell = to.cache.row(sequence.slot, head, standing().positions[size_t(token)]);
-        site.isa.encode(int(dtype), row, to.rows.length, reinterpret_cast<uint8_t*>(cell));
-    }
-
     void write(const Worker& worker) const {
         for (const graph::Sequence& sequence : standing().sequences)
-            for (const Written& to : written) {
+            for (const WrittenRows& to : written) {
                 int64_t first, last, heads = to.cache.heads;
                 worker.share(sequence.count * heads, first, last);
                 for (int64_t i = first; i < last; ++i)
-                    write_row(to, sequence, sequence.first + i / heads, i % heads);
+                    to.write(standing(), sequence.slot, sequence.first + i / heads, i % heads,
+                             site.isa);
             }
     }
 
     // Whether new rows are written by who reads them, with no barrier between: where one piece has
     // all queries of a head that see a position.
     bool readers_write() const {
-        for (const Written& to : written)
+        for (const WrittenRows& to : written)
             if (to.cache.heads != kv_heads) return false;
         for (const graph::Sequence& sequence : standing().sequences)
             if (sequence.count > few_tokens(q_per_kv) ||
@@ -140,7 +125,8 @@ struct Attend {
         for (int64_t token = sequence.first; token < sequence.first + sequence.count; ++token) {
             const int64_t position = standing().positions[size_t(token)];
             if (position < piece.begin || position >= piece.end) continue;
-            for (const Written& to : written) write_row(to, sequence, token, piece.head);
+            for (const WrittenRows& to : written)
+                to.write(standing(), sequence.slot, token, piece.head, site.isa);
         }
     }
 
@@ -228,48 +214,33 @@ struct Attend {
     // The piece of `block` that is its part number `part`.
     void read_piece(const Block& block, const Block& piece, int64_t part,
                     const Worker& worker) const {
-        const float *rows[attention_queries], *second[attention_queries];
-        float *results[attention_queries], most[attention_queries], total[attention_queries];
-        int32_t from[attention_queries], to[attention_queries];
+        QueryRows taken;
         for (int64_t i = 0; i < piece.count; ++i) {
             const int64_t token = token_of(*piece.sequence, piece.first + i);
             const int64_t row = token * kv_heads * q_per_kv + query_of(piece, i);
-            rows[i] = q.row(row);
-            if (k2_cache.view) second[i] = q2.row(row);
-            results[i] = block.parts() > 1 ? parts_of(piece, i) + part * part_rows.stride
-                                           : result_of(piece, i);
-            from[i] = int32_t(seen_from(token));
-            to[i] = int32_t(seen_to(token));
+            taken.add(q.row(row), k2_cache.view ? q2.row(row) : nullptr,
+                      block.parts() > 1 ? parts_of(piece, i) + part * part_rows.stride
+                                        : result_of(piece, i),
+                      seen_from(token), seen_to(token));
         }
         const int32_t slot = piece.sequence->slot;
-        cpu::Attention attention{.k = k_cache.head(slot, piece.head),
-                                 .v = v_cache.head(slot, piece.head),
-                                 .begin = piece.begin,
-                                 .end = piece.end,
-                                 .queries = piece.count,
-                                 .q = rows,
-                                 .q2 = second,
-                                 .first = from,
-                                 .last = to,
-                                 .scale = scale,
-                                 .soft_cap = soft_cap,
-                                 .out = results,
-                                 .most = most,
-                                 .total = total};
-        if (k2_cache.view) attention.k2 = k2_cache.head(slot, piece.head);
-        attention.scratch = worker.scratch(
-            attention_scratch(attention.k.length + attention.k2.length, attention.v.length));
+        const CacheHead k2 = k2_cache.view ? k2_cache.head(slot, piece.head) : CacheHead{};
+        cpu::Attention attention =
+            taken.over(piece.begin, piece.end, k_cache.head(slot, piece.head), k2,
+                       v_cache.head(slot, piece.head), worker);
+        attention.scale = scale;
+        attention.soft_cap = soft_cap;
         const int lanes = site.isa.lanes;
         const bool few = piece.few && piece.count <= attention_few_queries && !k2_cache.view &&
                          attention.k.length % lanes == 0 && attention.v.length % lanes == 0;
         few ? site.isa.attend_few(attention) : site.isa.attend_block(attention);
         for (int64_t i = 0; i < piece.count; ++i) {
             if (block.parts() == 1) {
-                join(block, i, results[i], &most[i], &total[i]);
+                join(block, i, taken.out[i], &taken.most[i], &taken.total[i]);
                 continue;
             }
-            results[i][part_rows.stride - 2] = most[i];
-            results[i][part_rows.stride - 1] = total[i];
+            taken.out[i][part_rows.stride - 2] = taken.most[i];
+            taken.out[i][part_rows.stride - 1] = taken.total[i];
         }
     }
 

@@ -11,8 +11,8 @@
 // which are there for whom rounding bothers, are left to those.
 #include <algorithm>
 
+#include "kernels/cpu/ops/attend_rows.h"
 #include "kernels/cpu/ops/latent_heads.h"
-#include "kernels/cpu/rows.h"
 
 namespace tandem::kernels::cpu::ops {
 
@@ -81,8 +81,8 @@ struct Expanded {
     Site site;
     LatentShape shape;
     LatentHeads heads;
-    Rows q, q2, out;          // rows of one head
-    Rows new_latent, new_k2;  // of the tokens; no data: another layer wrote them
+    Rows q, q2, out;                   // rows of one head
+    std::vector<WrittenRows> written;  // none where another layer wrote them
     CacheRows k2_cache;
     float scale = 1, soft_cap = 0;
     const float* sinks = nullptr;
@@ -110,18 +110,10 @@ struct Expanded {
         for (const graph::Sequence& sequence : standing().sequences) {
             int64_t first, last;
             worker.share(sequence.count, first, last);
-            for (int64_t i = sequence.first + first; i < sequence.first + last; ++i) {
-                write_row(new_latent, i, heads.latents, sequence);
-                write_row(new_k2, i, k2_cache, sequence);
-            }
+            for (int64_t i = sequence.first + first; i < sequence.first + last; ++i)
+                for (const WrittenRows& to : written)
+                    to.write(standing(), sequence.slot, i, 0, site.isa);
         }
-    }
-    void write_row(const Rows& rows, int64_t token, const CacheRows& to,
-                   const graph::Sequence& sequence) const {
-        if (!rows.data) return;
-        std::byte* cell = to.row(sequence.slot, 0, standing().positions[size_t(token)]);
-        site.isa.encode(int(to.view.dtype), rows.row(token), rows.length,
-                        reinterpret_cast<uint8_t*>(cell));
     }
 
     // Blocks of queries of heads [first, last), the last ones first: those before see less.
@@ -137,44 +129,27 @@ struct Expanded {
     }
     void mix_block(const graph::Sequence& sequence, int64_t first_head, int64_t number,
                    int64_t first, const Worker& worker) const {
-        const float *rows[attention_queries], *second[attention_queries];
-        float *results[attention_queries], most[attention_queries], total[attention_queries];
-        int32_t from[attention_queries], to[attention_queries];
+        QueryRows taken;
         const int64_t count = std::min<int64_t>(attention_queries, sequence.count - first);
         const int64_t head = first_head + number;
-        for (int64_t i = 0; i < count; ++i) {
-            const int64_t token = sequence.first + first + i, row = token * shape.heads + head;
-            rows[i] = q.row(row);
-            second[i] = q2.row(row);
-            results[i] = out.row(row);
-            from[i] = 0;
-            to[i] = int32_t(seen_to(token));
+        for (int64_t token = sequence.first + first, i = 0; i < count; ++i, ++token) {
+            const int64_t row = token * shape.heads + head;
+            taken.add(q.row(row), q2.row(row), out.row(row), 0, seen_to(token));
         }
-        site.isa.attend_block({.k = heads.keys(number),
-                               .v = heads.values(number),
-                               .k2 = k2_cache.head(sequence.slot, 0),
-                               .begin = 0,
-                               .end = to[count - 1],
-                               .queries = count,
-                               .q = rows,
-                               .q2 = second,
-                               .first = from,
-                               .last = to,
-                               .scale = scale,
-                               .soft_cap = soft_cap,
-                               .out = results,
-                               .most = most,
-                               .total = total,
-                               .scratch = worker.scratch(
-                                   attention_scratch(shape.plain + shape.rotary, shape.value))});
+        cpu::Attention attention =
+            taken.over(0, taken.last[count - 1], heads.keys(number),
+                       k2_cache.head(sequence.slot, 0), heads.values(number), worker);
+        attention.scale = scale;
+        attention.soft_cap = soft_cap;
+        site.isa.attend_block(attention);
         for (int64_t i = 0; i < count; ++i)
             site.isa.attend_join({.parts = 1,
                                   .length = shape.value,
-                                  .out = results[i],
-                                  .most = &most[i],
-                                  .total = &total[i],
+                                  .out = taken.out[i],
+                                  .most = &taken.most[i],
+                                  .total = &taken.total[i],
                                   .sink = sinks ? sinks + head : nullptr,
-                                  .y = results[i]});
+                                  .y = taken.out[i]});
     }
 };
 
@@ -203,27 +178,27 @@ Task bind(const Launch& given, const Site& site) {
         one.operations = {operation};
         return kernel.bind(one, site);
     };
-    auto rows_of = [&](const Operand& operand) {
-        return operand ? *as_rows(site.view(operand), 1) : Rows();
-    };
+    auto rows_of = [&](const Operand& operand) { return *as_rows(site.view(operand), 1); };
     const LatentShape shape(all);
     const Operation &to_latent = all.front(), &mix = all[all.size() - 2], &to_values = all.back();
     const graph::Attributes& how = mix.node->attributes;
-    const Expanded expanded{
+    Expanded expanded{
         .site = site,
         .shape = shape,
         .heads = LatentHeads(shape, to_latent, mix, to_values, site.scratch(launch), site),
         .q = rows_of(to_latent.inputs[0]),
         .q2 = rows_of(mix.inputs[second_queries]),
         .out = rows_of(to_values.output),
-        .new_latent = rows_of(mix.inputs[keys]),
-        .new_k2 = rows_of(mix.inputs[second_keys]),
         .k2_cache = CacheRows(site.view(mix.inputs[second_cache])),
         .scale = float(how.number("scale")),
         .soft_cap = float(how.number("soft_cap")),
         .sinks = mix.inputs[sinks]
                      ? reinterpret_cast<const float*>(site.view(mix.inputs[sinks]).data)
                      : nullptr};
+    if (mix.inputs[keys])
+        expanded.written.push_back({rows_of(mix.inputs[keys]), expanded.heads.latents});
+    if (mix.inputs[second_keys])
+        expanded.written.push_back({rows_of(mix.inputs[second_keys]), expanded.k2_cache});
     std::vector<Task> between;
     for (const Operation& operation : std::span(all).subspan(1, all.size() - 3))
         between.push_back(task_of(is(operation, "rope") ? rope : rms_norm, operation));
