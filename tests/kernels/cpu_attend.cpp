@@ -74,24 +74,29 @@ TEST_P(EveryCache, WindowedAttention) {
 // One latent row per token as key and value of all heads, and a second pair; another reader of the
 // same caches.
 TEST_P(EveryCache, LatentAttention) {
-    SmallModel model;
-    Axis kv = model.axis("kv_heads", 1), heads = model.axis("q_per_kv", 7);
-    Axis latent = model.axis("latent", 96), rotary = model.axis("rotary", 32);
-    Axis slots = model.axis("slots", 1), cells = model.axis("cells", 220);
-    Tensor q = model.activation("q", {kv, heads, latent}, 0.3f);
-    Tensor q2 = model.activation("q2", {kv, heads, rotary}, 0.3f);
-    Tensor rows = model.graph.state("rows", GetParam(), {slots, kv, cells}, {latent});
-    Tensor first =
-        attend(q, model.activation("c", {kv, latent}), {}, {rows, rows}, 0.3,
-               {.q = q2,
-                .k = model.activation("k2", {rotary}),
-                .cache = model.graph.state("rotary", GetParam(), {slots, cells}, {rotary})});
-    Tensor second =
-        attend(model.activation("other", {kv, heads, latent}, 0.3f), {}, {}, {rows, rows}, 0.2);
-    model.finish(add(first, second));
-    expect_close(model,
-                 {test::random_step(0, 163), test::random_step(163, 2), test::random_step(165, 1)},
-                 1e-10, test::attention_bound_of(GetParam(), GetParam()));
+    for (auto [elements, second_elements] : {std::pair{96, 32}, {512, 64}}) {
+        SmallModel model;
+        Axis kv = model.axis("kv_heads", 1), heads = model.axis("q_per_kv", 7);
+        Axis latent = model.axis("latent", elements),
+             rotary = model.axis("rotary", second_elements);
+        Axis slots = model.axis("slots", 1), cells = model.axis("cells", 220);
+        Tensor q = model.activation("q", {kv, heads, latent}, 0.3f);
+        Tensor q2 = model.activation("q2", {kv, heads, rotary}, 0.3f);
+        Tensor rows = model.graph.state("rows", GetParam(), {slots, kv, cells}, {latent});
+        const double scale = elements == 96 ? 0.3 : 0.1;
+        Tensor first =
+            attend(q, model.activation("c", {kv, latent}), {}, {rows, rows}, scale,
+                   {.q = q2,
+                    .k = model.activation("k2", {rotary}),
+                    .cache = model.graph.state("rotary", GetParam(), {slots, cells}, {rotary})});
+        Tensor second =
+            attend(model.activation("other", {kv, heads, latent}, 0.3f), {}, {}, {rows, rows}, 0.2);
+        model.finish(add(first, second));
+        expect_close(
+            model,
+            {test::random_step(0, 163), test::random_step(163, 2), test::random_step(165, 1)},
+            1e-10, test::attention_bound_of(GetParam(), GetParam()));
+    }
 }
 
 INSTANTIATE_TEST_SUITE_P(Types, EveryCache,
@@ -172,22 +177,26 @@ TEST(CpuAttend, EveryMagnitude) {
     }
 }
 
-// Parts of a key of which one is much larger, while both count as much.
+// Parts of a key of which one is much larger, while both count as much; and squares of latents that
+// are too large for floats, or too small.
 TEST(CpuAttend, PartsOfKeysOfEveryMagnitude) {
-    for (float larger : {1e-3f, 1e3f}) {
+    for (auto [type, larger] : {std::pair{DType::F16, 1e-3f},
+                                {DType::F16, 1e3f},
+                                {DType::BF16, 1e-20f},
+                                {DType::BF16, 1e25f}}) {
         SmallModel model;
         Axis kv = model.axis("kv_heads", 1), heads = model.axis("q_per_kv", 16);
         Axis latent = model.axis("latent", 64), rotary = model.axis("rotary", 48);
         Axis slots = model.axis("slots", 1), cells = model.axis("cells", 200);
         Tensor q = model.activation("q", {kv, heads, latent}, 1 / larger);
-        Tensor rows = model.graph.state("rows", DType::F16, {slots, kv, cells}, {latent});
+        Tensor rows = model.graph.state("rows", type, {slots, kv, cells}, {latent});
         model.finish(
             attend(q, model.activation("c", {kv, latent}, larger), {}, {rows, rows}, 0.3,
                    {.q = model.activation("q2", {kv, heads, rotary}),
                     .k = model.activation("k2", {rotary}),
-                    .cache = model.graph.state("rotary", DType::F16, {slots, cells}, {rotary})}));
+                    .cache = model.graph.state("rotary", type, {slots, cells}, {rotary})}));
         expect_close(model, {test::random_step(0, 150), test::random_step(150, 1)}, 1e-10,
-                     test::attention_bound_of(DType::F16, DType::F16));
+                     test::attention_bound_of(type, type));
     }
 }
 

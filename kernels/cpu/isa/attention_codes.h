@@ -1,9 +1,10 @@
 // Both products of attention by dot products of pairs of 16-bit integers, twice as fast as those of
 // floats. A query, a key and a value have a scale each; where keys have a second part, each part of
-// a query and of a key has its own, as their magnitudes differ. Weights get the scales of the
-// values, and then one for each few cells, by their sum, so that these add up in integers. Rounding
-// takes half as much from a result as rounding keys and values to F16 has taken. They are made of
-// floats in the same memory:
+// a query and of a key has its own, as their magnitudes differ. A row that is key and value has one
+// scale for both. Weights get the scales of the values, and then one for each few cells, by their
+// sum, so that these add up in integers. Rounding takes half as much from a result as rounding keys
+// and values to F16 has taken, and as much where a row of 512 is both. They are made of floats in
+// the same memory:
 //
 //     query     f32 [elements] -> codes [elements], its scale
 //     keys      f32 [elements][columns] -> codes [elements / 2][columns][2], scales [columns]
@@ -13,6 +14,7 @@
 
 #include "gguf/dtype.h"
 #include "kernels/cpu/isa.h"
+#include "kernels/cpu/isa/prefetch.h"
 #include "kernels/cpu/isa/q16_code.h"
 #include "kernels/cpu/isa/quantize.h"
 
@@ -22,6 +24,66 @@ namespace tandem::kernels::cpu::TANDEM_ISA {
 inline bool in_codes(const CacheHead& cache) {
     return fast_pairs && gguf::DType(cache.type) != gguf::DType::F32 &&
            cache.length <= Q16Scale::most_elements;
+}
+
+// The lengths of as many rows as there are lanes as vectors, whatever their largest magnitudes.
+inline F row_lengths(int64_t elements, const float* rows, F most) {
+    alignas(64) float units[lanes];
+    store(units, unit_of(most));
+    F squares[lanes];
+    for (int i = 0; i < lanes; ++i, rows += elements) {
+        squares[i] = zero();
+        for (int64_t e = 0; e < elements; e += lanes) {
+            const F of_most = mul(load_f32(rows + e), splat(units[i]));
+            squares[i] = fma(of_most, of_most, squares[i]);
+        }
+    }
+    return mul(most, sqrt(sums(squares)));
+}
+// Whether squares of rows are floats that say as much.
+inline bool have_squares(F most) {
+    alignas(64) float of_rows[lanes];
+    store(of_rows, most);
+    bool all = true;
+    for (float of_row : of_rows) all &= of_row == 0 || (of_row > 1e-12f && of_row < 1e15f);
+    return all;
+}
+
+// As many rows as there are lanes, each as encode_query() makes one, but for last bits. Where keys
+// are values as well, the same codes become pairs as encode_values() makes them, and the scales go
+// where those do.
+template <bool values_too>
+inline void encode_rows(int64_t elements, float* rows, float* value_scales, float* values) {
+    F most_of[lanes], squares_of[lanes];
+    for (int i = 0; i < lanes; ++i) {
+        most_of[i] = squares_of[i] = zero();
+        for (int64_t e = 0; e < elements; e += lanes) {
+            const F x = load_f32(rows + i * elements + e);
+            most_of[i] = larger(most_of[i], abs(x));
+            squares_of[i] = fma(x, x, squares_of[i]);
+        }
+    }
+    const F most = join_rows(most_of, larger);
+    const Q16Scale of(
+        most, have_squares(most) ? sqrt(sums(squares_of)) : row_lengths(elements, rows, most));
+    alignas(64) float scales[lanes], inverse[lanes];
+    store(scales, of.scale);
+    store(inverse, of.inverse);
+    if (values_too) store(value_scales, of.scale);
+    for (int i = 0; i < lanes; i += 2) {
+        float *even = rows + i * elements, *odd = even + elements;
+        auto* even_codes = reinterpret_cast<int16_t*>(even);
+        auto* odd_codes = reinterpret_cast<int16_t*>(odd);
+        for (int64_t e = 0; e < elements; e += lanes) {
+            const I x = q16_code(load_f32(even + e), splat(inverse[i]));
+            const I y = q16_code(load_f32(odd + e), splat(inverse[i + 1]));
+            store_halves(even_codes + e, x);
+            store_halves(odd_codes + e, y);
+            if (values_too) store(values + i / 2 * elements + e, as_float(pair_of(x, y)));
+        }
+        even[elements / 2] = scales[i];
+        odd[elements / 2] = scales[i + 1];
+    }
 }
 
 // Cells whose keys lie side by side: those of two vectors, as a tile of queries reads them.
@@ -64,17 +126,26 @@ inline void encode_query(int64_t elements, float* row) {
     row[elements / 2] = scales[0];
 }
 
+// What a product asks memory for, a line for each pair of elements, and so again until all is asked
+// for: what is read after it.
+struct Meanwhile {
+    const uint8_t* lines = nullptr;
+    int64_t bytes = 0;
+};
+
 // Scores of the cells of key_columns with some queries, every `stride` floats, to rows of all
 // cells; or adds this part of them.
 template <int queries, bool adds>
 inline void multiply_codes(const float* q, int64_t stride, const float* keys, int64_t elements,
-                           float* scores) {
+                           float* scores, Meanwhile meanwhile) {
     const auto* codes = reinterpret_cast<const uint8_t*>(keys);
     const auto* of_queries = reinterpret_cast<const int8_t*>(q);
     I sums[queries][2];
     for (auto& of_query : sums) of_query[0] = of_query[1] = splat(0);
     for (int64_t pair = 0; pair < elements / 2; ++pair, codes += key_columns * 4, of_queries += 4) {
         const I column[2] = {load(codes), load(codes + 4 * lanes)};
+        for (int64_t at = 64 * pair; at < meanwhile.bytes; at += 32 * elements)
+            prefetch_far(meanwhile.lines + at);
 #pragma GCC unroll 8
         for (int i = 0; i < queries; ++i) {
             const I x = splat_quad(of_queries + i * stride * 4);

@@ -1,0 +1,139 @@
+// How keys and values of a block of cells come to attention_block.cpp: widened, transposed and,
+// where products are of integers, rounded (attention_codes.h), once for all queries.
+#pragma once
+
+#include "kernels/cpu/isa/attention_codes.h"
+#include "kernels/cpu/isa/cache_rows.h"
+#include "kernels/cpu/isa/lanes.h"
+
+namespace tandem::kernels::cpu::TANDEM_ISA {
+
+// The queries of a tile, by two vectors: half of all registers.
+inline constexpr int tile_queries = lanes / 2;
+
+constexpr int64_t whole_vectors(int64_t elements) { return (elements + lanes - 1) / lanes * lanes; }
+
+// The block at work, and the rest of a call's memory. Rows are filled up to whole vectors, with
+// zeros.
+struct BlockOfCells {
+    int64_t d, d2, dv;    // lengths, in whole vectors
+    bool same_rows;       // are keys and values
+    bool key_codes;       // queries and keys become such (attention_codes.h)
+    bool value_codes;     // weights and values do
+    bool codes_of_rows;   // keys do row by row, before they are turned: better if rows are long
+    float* q;             // [queries][d + d2], scaled
+    float* keys;          // [cells / key_columns][d + d2][key_columns]
+    float* rows;          // [lanes][d or d2]: keys on their way
+    float* values;        // [cells][dv]
+    float* out;           // [queries][dv]
+    float* weights;       // [tile_queries][cells], first the scores
+    float* value_scales;  // [cells], of codes
+    float *most, *total;  // [queries], and a vector behind them
+
+    explicit BlockOfCells(const Attention& a)
+        : d(whole_vectors(a.k.length)),
+          d2(a.k2.rows ? whole_vectors(a.k2.length) : 0),
+          dv(whole_vectors(a.v.length)),
+          same_rows(a.k.rows == a.v.rows && a.k.length == a.v.length),
+          key_codes(in_codes(a.k) && (d2 == 0 || in_codes(a.k2))),
+          value_codes(in_codes(a.v)),
+          codes_of_rows(key_codes && d2 > 0),
+          q(a.scratch),
+          keys(q + attention_queries * (d + d2)),
+          rows(keys + attention_cells * (d + d2)),
+          values(rows + lanes * (d + d2)),
+          out(values + attention_cells * dv),
+          weights(out + attention_queries * dv),
+          value_scales(weights + tile_queries * attention_cells),
+          most(value_scales + attention_cells),
+          total(most + attention_queries + lanes) {}
+
+    // Where an element of a cell's key stands.
+    float* key(int64_t cell, int64_t e) const {
+        return keys + cell / key_columns * key_columns * (d + d2) + e * key_columns +
+               cell % key_columns;
+    }
+};
+
+// The elements of a row as floats, zeros behind them.
+template <typename Rows>
+inline void widen(const uint8_t* row, int64_t length, float* to) {
+    constexpr int vectors = Rows::unit;
+    int64_t e = 0;
+    for (F part[vectors]; e + vectors * lanes <= length; e += vectors * lanes) {
+        Rows::load(row, e, part);
+        for (int j = 0; j < vectors; ++j) store(to + e + j * lanes, part[j]);
+    }
+    if (e == length) return;
+    // Types of blocks have whole vectors.
+    uint8_t last[4 * lanes] = {};
+    F part[1];
+    std::memcpy(last, row + e * Rows::element_bytes, size_t((length - e) * Rows::element_bytes));
+    Rows::load(last, 0, part);
+    store(to + e, part[0]);
+}
+
+// `count` rows of successive positions, and zeros up to `padded` rows.
+inline void widen_rows(const CacheHead& cache, int64_t position, int64_t count, int64_t padded,
+                       float* to, int64_t stride) {
+    const CacheRun run(cache, position);
+    with_rows(cache.type, [&](auto rows) {
+        for (int64_t c = 0; c < count; ++c) {
+            run.fetch_ahead(run.row(c));
+            widen<decltype(rows)>(run.row(c), cache.length, to + c * stride);
+        }
+    });
+    for (int64_t c = count < 0 ? 0 : count; c < padded; ++c)
+        for (int64_t e = 0; e < stride; e += lanes) store(to + c * stride + e, zero());
+}
+
+// The first `count` elements of rows [lanes][elements], and some more that fill up a vector, to
+// columns [count][key_columns].
+inline void transpose_rows(const float* rows, int64_t elements, int64_t count, float* keys) {
+    for (int64_t e = 0; e < count; e += lanes) {
+        F square[lanes];
+        for (int i = 0; i < lanes; ++i) square[i] = load_f32(rows + i * elements + e);
+        transpose(square);
+        for (int i = 0; i < lanes; ++i) store(keys + (e + i) * key_columns, square[i]);
+    }
+}
+
+inline void turn_keys(const BlockOfCells& s, const float* rows, int64_t elements, float* keys) {
+    transpose_rows(rows, elements, elements, keys);
+    if (s.key_codes) encode_keys(elements, keys);
+}
+
+// A part of keys, elements from e on, of the cells of a vector, from c on, of which `exist`.
+inline void load_keys(const CacheHead& cache, const BlockOfCells& s, int64_t position, int64_t c,
+                      int64_t exist, int64_t e, int64_t elements) {
+    float* keys = s.key(c, e);
+    widen_rows(cache, position + c, exist, lanes, s.rows, elements);
+    if (!s.codes_of_rows) return turn_keys(s, s.rows, elements, keys);
+    if (e == 0 && s.same_rows)
+        encode_rows<true>(elements, s.rows, s.value_scales + c, s.values + c / 2 * elements);
+    else
+        encode_rows<false>(elements, s.rows, nullptr, nullptr);
+    transpose_rows(s.rows, elements, elements / 2 + 1, keys);
+}
+
+// A block of `count` positions. False if a value is not finite: all of them are floats then.
+inline bool load_block(const Attention& a, const BlockOfCells& s, int64_t position, int64_t count) {
+    const int64_t padded = (count + key_columns - 1) / key_columns * key_columns;
+    const bool values_come_with_keys = s.same_rows && s.codes_of_rows;
+    if (!values_come_with_keys) widen_rows(a.v, position, count, padded, s.values, s.dv);
+    for (int64_t c = 0; c < padded; c += lanes) {
+        const int64_t exist = count - c < lanes ? count - c : lanes;
+        if (s.same_rows && !s.codes_of_rows)
+            turn_keys(s, s.values + c * s.dv, s.d, s.key(c, 0));
+        else
+            load_keys(a.k, s, position, c, exist, 0, s.d);
+        if (s.d2 > 0) load_keys(a.k2, s, position, c, exist, s.d, s.d2);
+    }
+    if (!s.value_codes) return is_finite(largest_magnitude(s.values, padded * s.dv));
+    if (!values_come_with_keys) encode_values(padded, s.dv, s.values, s.value_scales);
+    if (is_finite(largest_magnitude(s.value_scales, padded))) return true;
+    widen_rows(a.v, position, count, padded, s.values, s.dv);
+    return false;
+}
+
+}  // namespace tandem::kernels::cpu::TANDEM_ISA
