@@ -4,20 +4,17 @@
 
 namespace tandem::kernels::cpu {
 
-HeldMatrix held_matrix(const Operand& operand, const Site& site, bool stacked) {
+HeldMatrix held_matrix(const Operand& operand, const Site& site, int64_t matrices) {
     graph::View view = site.view(operand);
     HeldMatrix matrix{.dtype = view.dtype,
                       .packed = is_packed(view.dtype, operand.use),
                       .data = view.data,
-                      .rows = view.rows(),
+                      .matrices = matrices,
+                      .rows = view.rows() / std::max<int64_t>(1, matrices),
                       .columns = view.row_length(),
                       .lanes = site.isa.lanes};
     if (matrix.packed)
         matrix.group_bytes = cpu::group_bytes(matrix.dtype, matrix.lanes, matrix.columns);
-    if (stacked) {
-        matrix.matrices = view.extents[0];
-        matrix.rows /= std::max<int64_t>(1, matrix.matrices);
-    }
     return matrix;
 }
 

@@ -22,8 +22,8 @@ struct HeldMatrix {
     void row(int64_t matrix, int64_t row, float* values, const Worker& worker) const;
 };
 
-// `stacked`: the first row axis counts matrices.
-HeldMatrix held_matrix(const Operand& operand, const Site& site, bool stacked);
+// `matrices`: of how many it is a stack, by its first row axes.
+HeldMatrix held_matrix(const Operand& operand, const Site& site, int64_t matrices = 1);
 
 // In what parts products are dealt: few tokens follow the stream of the weights.
 inline Parts parts_for(int64_t tokens) {

@@ -15,7 +15,7 @@ size_t claim(std::span<const Operation> ahead) {
 
 Task bind(const Launch& launch, const Site& site) {
     const Operation& operation = launch.operations[0];
-    HeldMatrix table = held_matrix(operation.inputs[0], site, false);
+    HeldMatrix table = held_matrix(operation.inputs[0], site);
     int64_t begin = operation.inputs[0].view.begins[0];
     graph::View ids = site.view(operation.inputs[1]), output = site.view(operation.output);
     Rows rows = *as_rows(output, output.axes.size() - 1);

@@ -7,13 +7,6 @@ namespace {
 // Cells that a member takes at a time.
 constexpr int64_t chunk_cells = 128;
 
-HeldMatrix of_heads(const Operand& operand, int64_t heads, const Site& site) {
-    HeldMatrix matrix = held_matrix(operand, site, false);
-    matrix.matrices = heads;
-    matrix.rows /= heads;
-    return matrix;
-}
-
 // Memory of a member behind what products use.
 uint8_t* own_memory(int64_t bytes, const Worker& worker) {
     return reinterpret_cast<uint8_t*>(worker.scratch((product_scratch + bytes) / 4)) +
@@ -43,8 +36,8 @@ LatentHeads::LatentHeads(const LatentShape& extents, const Operation& to_latent,
     : shape(extents),
       latents(site.view(mix.inputs[graph::ops::keys_cache])),
       isa_(site.isa),
-      k_b_(of_heads(to_latent.inputs[1], shape.heads, site)),
-      v_b_(of_heads(to_values.inputs[1], shape.heads, site)),
+      k_b_(held_matrix(to_latent.inputs[1], site, shape.heads)),
+      v_b_(held_matrix(to_values.inputs[1], site, shape.heads)),
       turned_{.dtype = shape.made_dtype,
               .packed = true,
               .data = memory,

@@ -121,7 +121,7 @@ int64_t row_stride(const graph::View& x, const Matrix& kernel, int64_t columns) 
 
 // Reads x in the form that the kernels of this file ask for: with tiles that of tile_form_for().
 Piece piece_of(const Operation& operation, const Site& site) {
-    const HeldMatrix matrix = held_matrix(operation.inputs[1], site, false);
+    const HeldMatrix matrix = held_matrix(operation.inputs[1], site);
     const Matrix& kernel = *site.isa.matrix(int(matrix.dtype));
     const graph::View x = site.view(operation.inputs[0]);
     const Rows y = *as_rows(site.view(operation.output), operation.output.view.axes.size() - 1);

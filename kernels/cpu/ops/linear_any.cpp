@@ -45,7 +45,7 @@ Strides strides_of(const graph::Shape& all, const std::vector<int64_t>& extents,
 Task bind_any(const Launch& launch, const Site& site) {
     const Operation& operation = launch.operations[0];
     graph::View x = site.view(operation.inputs[0]), y = site.view(operation.output);
-    HeldMatrix matrix = held_matrix(operation.inputs[1], site, false);
+    HeldMatrix matrix = held_matrix(operation.inputs[1], site);
     const graph::View weight = operation.inputs[1].view;
     const size_t row_axes = weight.axes.size() - weight.columns;
     graph::Shape outer;

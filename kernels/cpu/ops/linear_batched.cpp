@@ -144,9 +144,7 @@ struct Batched {
 Task bind(const Launch& launch, const Site& site) {
     const Operation& operation = launch.operations[0];
     const graph::View x = site.view(operation.inputs[0]);
-    HeldMatrix matrix = held_matrix(operation.inputs[1], site, false);
-    matrix.matrices = heads_of(operation);
-    matrix.rows /= matrix.matrices;
+    const HeldMatrix matrix = held_matrix(operation.inputs[1], site, heads_of(operation));
     Batched batched{.site = site,
                     .x_view = x,
                     .x = *whole_rows(x),

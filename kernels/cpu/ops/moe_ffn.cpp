@@ -316,6 +316,10 @@ Task bind(const Launch& launch, const Site& site) {
     auto vector = [&](size_t operand) -> const float* {
         return reinterpret_cast<const float*>(site.view(operation.inputs[operand]).data);
     };
+    auto stack = [&](size_t operand) {
+        const Operand& experts = operation.inputs[operand];
+        return held_matrix(experts, site, experts.view.extents[0]);
+    };
     MoeFfn moe{.site = site,
                .room = MoeRoom(operation),
                .x = *as_rows(x, 1),
@@ -323,9 +327,9 @@ Task bind(const Launch& launch, const Site& site) {
                .x_view = x,
                .ids = site.view(operation.inputs[moe_ids]),
                .weights = site.view(operation.inputs[moe_weights]),
-               .gate = held_matrix(operation.inputs[moe_gate], site, true),
-               .up = held_matrix(operation.inputs[moe_up], site, true),
-               .down = held_matrix(operation.inputs[moe_down], site, true),
+               .gate = stack(moe_gate),
+               .up = stack(moe_up),
+               .down = stack(moe_down),
                .gate_scale = vector(moe_gate_scale),
                .up_scale = vector(moe_up_scale),
                .down_scale = vector(moe_down_scale),
