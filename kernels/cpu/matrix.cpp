@@ -32,8 +32,9 @@ void HeldMatrix::row(int64_t matrix, int64_t row, float* values, const Worker& w
     const std::byte* from = base + row * bytes;
     if (packed) {
         auto* stored = reinterpret_cast<std::byte*>(worker.scratch((bytes + 3) / 4));
-        unpack_row(dtype, lanes, columns, base + row / lanes * group_bytes, int(row % lanes),
-                   stored);
+        const int lane = int(row % lanes);
+        unpack_rows(dtype, lanes, columns, base + row / lanes * group_bytes, lane, lane + 1,
+                    stored);
         from = stored;
     }
     gguf::decode_row(dtype, from, {values, size_t(columns)});

@@ -152,6 +152,31 @@ void pack_block(std::span<const Field> of_block, DType dtype, int64_t columns,
     }
 }
 
+// Units of rows [first, last) of a group, back in rows that are `stride` bytes apart.
+template <typename Unit>
+void separate(const std::byte* group, int lanes, int64_t count, int first, int last, int64_t stride,
+              std::byte* rows) {
+    for (int64_t u = 0; u < count; ++u, group += lanes * int64_t(sizeof(Unit)))
+        for (int lane = first; lane < last; ++lane)
+            std::memcpy(rows + (lane - first) * stride + u * int64_t(sizeof(Unit)),
+                        group + lane * int64_t(sizeof(Unit)), sizeof(Unit));
+}
+
+void unpack_block(std::span<const Field> of_block, DType dtype, int lanes, int64_t columns,
+                  const std::byte* group, int first, int last, int64_t stride, std::byte* rows) {
+    for (const Field& field : of_block) {
+        const int64_t count = units(dtype, field, columns);
+        if (field.unit == 4)
+            separate<uint32_t>(group, lanes, count, first, last, stride, rows);
+        else if (field.unit == 2)
+            separate<uint16_t>(group, lanes, count, first, last, stride, rows);
+        else
+            separate<uint8_t>(group, lanes, count, first, last, stride, rows);
+        rows += count * field.unit;
+        group += count * field.unit * lanes;
+    }
+}
+
 // Bytes of a block, packed: as many as in the file, or more where it is regrouped or recoded.
 int64_t block_bytes(DType dtype, int64_t columns) {
     int64_t bytes = 0;
@@ -204,23 +229,22 @@ void pack_group(DType dtype, int lanes, int64_t columns, const std::byte* const*
     (lanes == 8 ? pack_rows<8> : pack_rows<16>)(dtype, columns, all.data(), group);
 }
 
-void unpack_row(DType dtype, int lanes, int64_t columns, const std::byte* group, int lane,
-                std::byte* row) {
+void unpack_rows(DType dtype, int lanes, int64_t columns, const std::byte* group, int first,
+                 int last, std::byte* rows) {
     const Regrouping regrouping(dtype);
-    std::byte regrouped[most_regrouped];
-    std::byte* of_file = row;
-    for (int64_t block = 0; block < blocks(dtype, columns); ++block) {
-        std::byte* to = regrouping ? regrouped : of_file;
-        for (const Field& field : fields(dtype))
-            for (int64_t u = 0; u < units(dtype, field, columns); ++u) {
-                std::memcpy(to, group + int64_t(lane) * field.unit, size_t(field.unit));
-                to += field.unit;
-                group += int64_t(lanes) * field.unit;
-            }
-        if (regrouping)
-            regrouping.ungroup(regrouped, block, row);
-        else
-            of_file = to;
+    const std::span<const Field> of_block = fields(dtype);
+    const int64_t stride = gguf::row_bytes(dtype, columns), bytes = block_bytes(dtype, columns);
+    for (int64_t block = 0; block < blocks(dtype, columns); ++block, group += lanes * bytes) {
+        if (!regrouping) {
+            unpack_block(of_block, dtype, lanes, columns, group, first, last, stride,
+                         rows + block * bytes);
+            continue;
+        }
+        std::byte regrouped[most_regrouped];
+        for (int lane = first; lane < last; ++lane) {
+            unpack_block(of_block, dtype, lanes, columns, group, lane, lane + 1, 0, regrouped);
+            regrouping.ungroup(regrouped, block, rows + (lane - first) * stride);
+        }
     }
 }
 

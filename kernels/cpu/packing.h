@@ -26,8 +26,8 @@ int64_t packed_bytes(gguf::DType dtype, int lanes, int64_t matrices, int64_t row
 // Packs up to `lanes` rows; null stands for a row of zeros.
 void pack_group(gguf::DType dtype, int lanes, int64_t columns, const std::byte* const* rows,
                 std::byte* group);
-// The bytes of one row of a group as the file has them.
-void unpack_row(gguf::DType dtype, int lanes, int64_t columns, const std::byte* group, int lane,
-                std::byte* row);
+// The bytes of rows [first, last) of a group as the file has them, one row after another.
+void unpack_rows(gguf::DType dtype, int lanes, int64_t columns, const std::byte* group, int first,
+                 int last, std::byte* rows);
 
 }  // namespace tandem::kernels::cpu

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <vector>
 
 #include "random.h"
@@ -31,11 +32,15 @@ TEST(Packing, loses_nothing) {
                 rows.push_back(lane == 5 ? nullptr : stored.data() + size_t(lane) * bytes);
             std::vector<std::byte> group(size_t(group_bytes(type.dtype, lanes, columns)));
             pack_group(type.dtype, lanes, columns, rows.data(), group.data());
+            std::vector<std::byte> together(bytes * size_t(lanes));
+            unpack_rows(type.dtype, lanes, columns, group.data(), 0, lanes, together.data());
             for (int lane = 0; lane < lanes; ++lane) {
                 std::vector<std::byte> row(bytes), expected(bytes);
                 if (rows[size_t(lane)])
                     expected.assign(rows[size_t(lane)], rows[size_t(lane)] + bytes);
-                unpack_row(type.dtype, lanes, columns, group.data(), lane, row.data());
+                unpack_rows(type.dtype, lanes, columns, group.data(), lane, lane + 1, row.data());
+                EXPECT_EQ(std::memcmp(row.data(), together.data() + size_t(lane) * bytes, bytes), 0)
+                    << type.name << " lane " << lane;
                 if (type.dtype == DType::TQ1_0) {  // several bytes stand for the same five digits
                     EXPECT_EQ(numbers(type.dtype, row, columns),
                               numbers(type.dtype, expected, columns));
