@@ -57,7 +57,7 @@ TEST(CpuAttendExpanded, AnswersAsTheThreeOperations) {
                             {.k_b = DType::Q8_0, .v_b = DType::Q8_0, .soft_cap = 3},
                             {.v_b = DType::BF16, .cache = DType::Q4_0, .heads = 1},
                             {.v_b = DType::F32, .cache = DType::BF16, .plain = 64},
-                            // So long that not all heads are made at once.
+                            // Of whose cells steps see few.
                             {.cells = 400000}}) {
         SCOPED_TRACE(std::string(gguf::name(how.k_b)) + ", " + std::string(gguf::name(how.cache)));
         SmallModel model;
@@ -67,12 +67,54 @@ TEST(CpuAttendExpanded, AnswersAsTheThreeOperations) {
     }
 }
 
+// With fewer chunks of cells than members, and with fewer products of chunks and heads.
 TEST(CpuAttendExpanded, TeamsOfEverySize) {
     SmallModel model;
     build(model, {});
-    const auto expected = model.run(test::make_cpu({"", 1}), steps());
-    for (int threads : {2, 3, 7})
-        EXPECT_EQ(model.run(test::make_cpu({"", threads}), steps()), expected);
+    std::vector<graph::StepInputs> all = steps();
+    for (int32_t count : {70, 100, 129}) all.push_back(test::random_step(0, count));
+    for (const test::Machine& machine : test::machines()) {
+        const auto expected = model.run(test::make_cpu({machine.variant, 1}), all);
+        for (int threads : {2, 7, 24})
+            EXPECT_EQ(model.run(test::make_cpu({machine.variant, threads}), all), expected)
+                << machine.variant << " with " << threads << " threads";
+    }
+}
+
+// Heads whose keys and values take more memory than there is are made some at a time. Few tokens
+// at once go the other way.
+TEST(CpuAttendExpanded, MoreHeadsThanHaveRoom) {
+    const Case how{.heads = 56, .plain = 32, .value = 16, .latent = 64, .cells = 30000};
+    SmallModel model;
+    build(model, how);
+    kernels::cpu::ops::LatentShape shape;
+    shape.heads = how.heads, shape.plain = how.plain, shape.value = how.value;
+    shape.cells = how.cells;
+    constexpr int32_t cached = 29000, count = 64, few = 8;
+    ASSERT_LT(shape.heads_at_once(cached + count), how.heads);
+    std::vector<graph::StepInputs> in_parts;
+    const graph::StepInputs whole = test::random_step(cached, count);
+    for (int32_t first = 0; first < count; first += few) {
+        graph::StepInputs step;
+        step.append(0, cached + first, std::span(whole.ids).subspan(size_t(first), few));
+        for (int32_t i = 0; i < few; ++i) step.rows.push_back(i);
+        in_parts.push_back(step);
+    }
+    const test::Machine machine{"", 3};
+    EXPECT_LE(test::nmse(model.run(test::make_cpu(machine), {whole}),
+                         model.run(test::make_cpu(machine), in_parts)),
+              1e-6);
+}
+
+// In a context of any length, as many heads at a time as have room with the cells that are seen.
+TEST(CpuAttendExpanded, HeadsAtOnce) {
+    kernels::cpu::ops::LatentShape deepseek;
+    deepseek.heads = 16, deepseek.plain = deepseek.value = 128, deepseek.cells = 131072;
+    EXPECT_EQ(deepseek.heads_at_once(512), 16);
+    EXPECT_EQ(deepseek.heads_at_once(17000), 8);
+    EXPECT_EQ(deepseek.heads_at_once(131072), 2);
+    for (int64_t seen = 1; seen <= deepseek.cells; seen += 77)
+        EXPECT_LE(deepseek.heads_at_once(seen) * deepseek.head_bytes(seen), deepseek.room_bytes());
 }
 
 // Where a step has many tokens for the cells that it sees.

@@ -94,15 +94,21 @@ struct Expanded {
         write(worker);
         heads.turn(worker);
         worker.barrier->wait();
-        for (const graph::Sequence& sequence : standing().sequences)
-            for (int64_t head = 0; head < shape.heads; head += shape.heads_at_once()) {
-                const int64_t last = std::min(head + shape.heads_at_once(), shape.heads);
-                heads.make(sequence.slot, seen_to(sequence.first + sequence.count - 1), head, last,
-                           worker);
-                worker.barrier->wait();
-                mix(sequence, head, last, worker);
-                worker.barrier->wait();
-            }
+        for (const graph::Sequence& sequence : standing().sequences) mix_heads(sequence, worker);
+    }
+
+    // Of all heads, those that have room at a time.
+    void mix_heads(const graph::Sequence& sequence, const Worker& worker) const {
+        HeadsAtWork work{.slot = sequence.slot,
+                         .cells = seen_to(sequence.first + sequence.count - 1)};
+        const int64_t most = shape.heads_at_once(work.cells);
+        for (; work.first < shape.heads; work.first = work.last) {
+            work.last = std::min(work.first + most, shape.heads);
+            heads.make(work, worker);
+            worker.barrier->wait();
+            mix(sequence, work, worker);
+            worker.barrier->wait();
+        }
     }
 
     // New rows of both caches.
@@ -116,29 +122,28 @@ struct Expanded {
         }
     }
 
-    // Blocks of queries of heads [first, last), the last ones first: those before see less.
-    void mix(const graph::Sequence& sequence, int64_t first, int64_t last,
-             const Worker& worker) const {
+    // Blocks of queries, the last ones first: those before see less.
+    void mix(const graph::Sequence& sequence, const HeadsAtWork& work, const Worker& worker) const {
         const int64_t blocks = (sequence.count + attention_queries - 1) / attention_queries;
-        const int64_t count = last - first;
+        const int64_t count = work.count();
         worker.deal(blocks * count, 1, [&](const Worker& member, int64_t from, int64_t to) {
             for (int64_t i = from; i < to; ++i)
-                mix_block(sequence, first, i % count, (blocks - 1 - i / count) * attention_queries,
+                mix_block(sequence, work, i % count, (blocks - 1 - i / count) * attention_queries,
                           member);
         });
     }
-    void mix_block(const graph::Sequence& sequence, int64_t first_head, int64_t number,
+    void mix_block(const graph::Sequence& sequence, const HeadsAtWork& work, int64_t number,
                    int64_t first, const Worker& worker) const {
         QueryRows taken;
         const int64_t count = std::min<int64_t>(attention_queries, sequence.count - first);
-        const int64_t head = first_head + number;
+        const int64_t head = work.first + number;
         for (int64_t token = sequence.first + first, i = 0; i < count; ++i, ++token) {
             const int64_t row = token * shape.heads + head;
             taken.add(q.row(row), q2.row(row), out.row(row), 0, seen_to(token));
         }
         cpu::Attention attention =
-            taken.over(0, taken.last[count - 1], heads.keys(number),
-                       k2_cache.head(sequence.slot, 0), heads.values(number), worker);
+            taken.over(0, taken.last[count - 1], heads.keys(work, number),
+                       k2_cache.head(sequence.slot, 0), heads.values(work, number), worker);
         attention.scale = scale;
         attention.soft_cap = soft_cap;
         site.isa.attend_block(attention);

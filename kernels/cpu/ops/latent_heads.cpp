@@ -4,8 +4,8 @@ namespace tandem::kernels::cpu::ops {
 
 namespace {
 
-// Cells that a member takes at a time.
-constexpr int64_t chunk_cells = 128;
+// Of the most cells that a member takes at a time.
+constexpr int64_t chunk_tiles = 8;
 
 // Memory of a member behind what products use.
 uint8_t* own_memory(int64_t bytes, const Worker& worker) {
@@ -76,58 +76,66 @@ void LatentHeads::turn(const Worker& worker) const {
     }
 }
 
-void LatentHeads::make(int32_t slot, int64_t cells, int64_t first, int64_t last,
-                       const Worker& worker) const {
-    int64_t chunk, last_chunk;
-    worker.share((cells + chunk_cells - 1) / chunk_cells, chunk, last_chunk);
-    for (int64_t begin = chunk * chunk_cells; chunk < last_chunk; ++chunk, begin += chunk_cells)
-        make_chunk(slot, begin, std::min(chunk_cells, cells - begin), first, last, worker);
+// The members share the products of chunks of cells with matrices of heads, of a chunk first those
+// that make keys: no member makes much more than others, and most of them place a chunk once.
+void LatentHeads::make(const HeadsAtWork& work, const Worker& worker) const {
+    const int64_t heads = work.count(), tiles = tiles_of(work.cells);
+    const int64_t for_all = (worker.count + 2 * heads - 1) / (2 * heads);
+    const int64_t chunks = std::clamp(for_all, (tiles + chunk_tiles - 1) / chunk_tiles, tiles);
+    int64_t first, last;
+    worker.share(chunks * 2 * heads, first, last);
+    for (int64_t chunk = first / (2 * heads); first < last; ++chunk) {
+        const int64_t before = chunk * 2 * heads, end = std::min(last, before + 2 * heads);
+        Piece piece{.begin = tiles * chunk / chunks * tile_tokens,
+                    .end = std::min(work.cells, tiles * (chunk + 1) / chunks * tile_tokens)};
+        piece.first = first - before;
+        piece.last = std::min(end - before, heads);
+        make_rows(turned_, k_form_, work, piece, key_rows(work, 0), worker);
+        piece.first = std::max<int64_t>(0, first - before - heads);
+        piece.last = end - before - heads;
+        make_rows(v_b_, v_form_, work, piece, value_rows(work, 0), worker);
+        first = end;
+    }
 }
 
-void LatentHeads::make_chunk(int32_t slot, int64_t begin, int64_t count, int64_t first,
-                             int64_t last, const Worker& worker) const {
-    const int64_t tiles = tiles_of(count), row_bytes = shape.aligned(shape.latent * 4);
-    const int64_t k_bytes = shape.aligned(tiles * k_form_.bytes());
-    const int64_t v_bytes = shape.aligned(tiles * v_form_.bytes());
-    const int64_t y_bytes = chunk_cells * std::max(shape.plain, shape.value) * 4;
-    uint8_t* const k_tiles = own_memory(k_bytes + v_bytes + row_bytes + y_bytes, worker);
-    uint8_t* const v_tiles = k_tiles + k_bytes;
-    auto* const row = reinterpret_cast<float*>(v_tiles + v_bytes);
-    float* const y = row + row_bytes / 4;
-    for (int64_t c = 0; c < tiles * tile_tokens; ++c) {
+// The products of heads' matrices with the latents of some cells, as rows of the cells. `rows`: of
+// the head of number 0.
+void LatentHeads::make_rows(const HeldMatrix& matrix, const TileForm& form, const HeadsAtWork& work,
+                            const Piece& piece, uint8_t* rows, const Worker& worker) const {
+    if (piece.first >= piece.last) return;
+    const int64_t count = piece.end - piece.begin, row_bytes = matrix.rows * shape.made_bytes;
+    const int64_t tiles_bytes = shape.aligned(tiles_of(count) * form.bytes());
+    uint8_t* const tiles =
+        own_memory(tiles_bytes + std::max(shape.latent, count * matrix.rows) * 4, worker);
+    auto* const y = reinterpret_cast<float*>(tiles + tiles_bytes);
+    place(form, work.slot, piece, y, tiles);
+    for (int64_t number = piece.first; number < piece.last; ++number) {
+        multiply_tiles(matrix, form, work.first + number,
+                       {.first_group = 0,
+                        .last_group = matrix.groups(),
+                        .x = tiles,
+                        .tokens = count,
+                        .y = y,
+                        .y_stride = matrix.rows},
+                       worker);
+        uint8_t* to = rows + number * shape.head_bytes(work.cells) + piece.begin * row_bytes;
+        for (int64_t c = 0; c < count; ++c, to += row_bytes)
+            isa_.encode(int(shape.made_dtype), y + c * matrix.rows, matrix.rows, to);
+    }
+}
+
+// Latents of the piece's cells as tiles. `row`: memory for one.
+void LatentHeads::place(const TileForm& form, int32_t slot, const Piece& piece, float* row,
+                        uint8_t* tiles) const {
+    const int64_t count = piece.end - piece.begin;
+    for (int64_t c = 0; c < tiles_of(count) * tile_tokens; ++c) {
         const bool exists = c < count;
         if (exists)
-            gguf::decode_row(latents.view.dtype, latents.row(slot, 0, begin + c),
+            gguf::decode_row(latents.view.dtype, latents.row(slot, 0, piece.begin + c),
                              {row, size_t(shape.latent)});
-        const int64_t tile = c / tile_tokens;
-        const int place = int(c % tile_tokens);
-        k_form_.place(exists ? row : nullptr, k_tiles + tile * k_form_.bytes(), place);
-        v_form_.place(exists ? row : nullptr, v_tiles + tile * v_form_.bytes(), place);
+        form.place(exists ? row : nullptr, tiles + c / tile_tokens * form.bytes(),
+                   int(c % tile_tokens));
     }
-    for (int64_t head = first; head < last; ++head) {
-        uint8_t* const keys = place_of(head - first);
-        make_rows(turned_, k_form_, head, k_tiles, count, y,
-                  keys + begin * shape.plain * shape.made_bytes, worker);
-        make_rows(v_b_, v_form_, head, v_tiles, count, y,
-                  keys + keys_bytes() + begin * shape.value * shape.made_bytes, worker);
-    }
-}
-
-// The product of a head's matrix with the latents of some cells, as rows of the cells.
-void LatentHeads::make_rows(const HeldMatrix& matrix, const TileForm& form, int64_t head,
-                            const uint8_t* tiles, int64_t count, float* y, uint8_t* to,
-                            const Worker& worker) const {
-    multiply_tiles(matrix, form, head,
-                   {.first_group = 0,
-                    .last_group = matrix.groups(),
-                    .x = tiles,
-                    .tokens = count,
-                    .y = y,
-                    .y_stride = matrix.rows},
-                   worker);
-    for (int64_t c = 0; c < count; ++c)
-        isa_.encode(int(shape.made_dtype), y + c * matrix.rows, matrix.rows,
-                    to + c * matrix.rows * shape.made_bytes);
 }
 
 }  // namespace tandem::kernels::cpu::ops

@@ -19,7 +19,7 @@ struct LatentShape {
     // Of keys and values made, and of k_b, turned. What is above 65504 becomes infinite.
     static constexpr auto made_dtype = gguf::DType::F16;
     static constexpr int64_t made_bytes = 2;
-    // Memory for heads at work, beside which there is always room for one.
+    // Memory for heads at work: for one at least, even where that takes more.
     static constexpr int64_t most_bytes = 128 << 20;
     static constexpr int most_lanes = 16;
 
@@ -38,21 +38,42 @@ struct LatentShape {
         value = all.back().output.view.extents[3];
         cells = cache.extents[cache.axes.size() - 2];
     }
-    int64_t head_bytes() const { return aligned(cells * (plain + value) * made_bytes); }
-    int64_t heads_at_once() const {
-        return std::clamp<int64_t>(most_bytes / head_bytes(), 1, heads);
+    // Of a head at work, whose keys and values are made for the first `seen` cells.
+    int64_t keys_bytes(int64_t seen) const { return aligned(seen * plain * made_bytes); }
+    int64_t head_bytes(int64_t seen) const {
+        return keys_bytes(seen) + aligned(seen * value * made_bytes);
+    }
+    // Memory is as much as some heads take that see all cells. Those that see less are more, as
+    // many each time.
+    int64_t room_bytes() const { return head_bytes(cells) * fitting(most_bytes, cells); }
+    int64_t heads_at_once(int64_t seen) const {
+        const int64_t most = fitting(room_bytes(), seen), times = (heads + most - 1) / most;
+        return (heads + times - 1) / times;
     }
     int64_t turned_bytes() const {
         return aligned(packed_bytes(made_dtype, most_lanes, heads, plain, latent));
     }
-    int64_t bytes() const { return turned_bytes() + heads_at_once() * head_bytes(); }
+    int64_t bytes() const { return turned_bytes() + room_bytes(); }
     static constexpr int64_t aligned(int64_t bytes) { return (bytes + 63) / 64 * 64; }
+
+  private:
+    int64_t fitting(int64_t bytes, int64_t seen) const {
+        return std::clamp<int64_t>(bytes / head_bytes(seen), 1, heads);
+    }
 };
 
 // Whether a step has fewer products with keys and values of its heads, which are made for all cells
 // that it sees, than with latents: a head's query and a cell have as many as a key and a value are
 // long.
 bool heads_pay_off(const LatentShape& shape, const graph::Standing& step);
+
+// Heads [first, last), for the first `cells` cells of a sequence.
+struct HeadsAtWork {
+    int32_t slot = 0;
+    int64_t cells = 0, first = 0, last = 0;
+
+    int64_t count() const { return last - first; }
+};
 
 struct LatentHeads {
     LatentHeads(const LatentShape& shape, const Operation& to_latent, const Operation& mix,
@@ -61,16 +82,18 @@ struct LatentHeads {
     LatentShape shape;
     CacheRows latents;
 
-    // Those of a head at work, by number.
-    CacheHead keys(int64_t number) const { return rows_at(place_of(number), shape.plain); }
-    CacheHead values(int64_t number) const {
-        return rows_at(place_of(number) + keys_bytes(), shape.value);
+    // Those of the head of that number at work.
+    CacheHead keys(const HeadsAtWork& work, int64_t number) const {
+        return rows_at(key_rows(work, number), work.cells, shape.plain);
+    }
+    CacheHead values(const HeadsAtWork& work, int64_t number) const {
+        return rows_at(value_rows(work, number), work.cells, shape.value);
     }
 
     // By all members, with a barrier behind each: first k_b of all heads is turned, so that its
-    // rows are columns, then some heads [first, last) are made for the first `cells` cells.
+    // rows are columns, then keys and values of some heads are made.
     void turn(const Worker& worker) const;
-    void make(int32_t slot, int64_t cells, int64_t first, int64_t last, const Worker& worker) const;
+    void make(const HeadsAtWork& work, const Worker& worker) const;
 
   private:
     const Isa& isa_;
@@ -78,23 +101,29 @@ struct LatentHeads {
     TileForm k_form_, v_form_;
     std::byte* memory_;  // of turned_, then of heads at work
 
-    int64_t keys_bytes() const { return shape.cells * shape.plain * shape.made_bytes; }
-    uint8_t* place_of(int64_t number) const {
+    uint8_t* key_rows(const HeadsAtWork& work, int64_t number) const {
         return reinterpret_cast<uint8_t*>(memory_) + shape.turned_bytes() +
-               number * shape.head_bytes();
+               number * shape.head_bytes(work.cells);
     }
-    CacheHead rows_at(const uint8_t* rows, int64_t length) const {
+    uint8_t* value_rows(const HeadsAtWork& work, int64_t number) const {
+        return key_rows(work, number) + shape.keys_bytes(work.cells);
+    }
+    CacheHead rows_at(const uint8_t* rows, int64_t cells, int64_t length) const {
         return {.rows = rows,
                 .stride = length * shape.made_bytes,
-                .cells = shape.cells,
+                .cells = cells,
                 .type = int(shape.made_dtype),
                 .length = length};
     }
-    void make_chunk(int32_t slot, int64_t begin, int64_t count, int64_t first, int64_t last,
-                    const Worker& worker) const;
-    void make_rows(const HeldMatrix& matrix, const TileForm& form, int64_t head,
-                   const uint8_t* tiles, int64_t count, float* y, uint8_t* to,
-                   const Worker& worker) const;
+
+    // Cells [begin, end) of heads [first, last), by number.
+    struct Piece {
+        int64_t begin = 0, end = 0, first = 0, last = 0;
+    };
+    void make_rows(const HeldMatrix& matrix, const TileForm& form, const HeadsAtWork& work,
+                   const Piece& piece, uint8_t* rows, const Worker& worker) const;
+    void place(const TileForm& form, int32_t slot, const Piece& piece, float* row,
+               uint8_t* tiles) const;
 };
 
 }  // namespace tandem::kernels::cpu::ops
