@@ -126,6 +126,8 @@ TEST(CpuAttendExpanded, PaysOff) {
     };
     EXPECT_TRUE(pays(4096, 512));
     EXPECT_TRUE(pays(0, 512));
+    EXPECT_TRUE(pays(0, 100));
+    EXPECT_FALSE(pays(0, 60));  // turning k_b takes longer than that saves
     EXPECT_FALSE(pays(4096, 128));
     EXPECT_FALSE(pays(4096, 1));
     kernels::cpu::ops::LatentShape small;

@@ -64,7 +64,8 @@ struct LatentShape {
 
 // Whether a step has fewer products with keys and values of its heads, which are made for all cells
 // that it sees, than with latents: a head's query and a cell have as many as a key and a value are
-// long.
+// long. Sequences of a step share one answer. It follows from the whole step and from extents that
+// no cut changes, so all devices and threads give the same.
 bool heads_pay_off(const LatentShape& shape, const graph::Standing& step);
 
 // Heads [first, last), for the first `cells` cells of a sequence.
@@ -120,6 +121,7 @@ struct LatentHeads {
     struct Piece {
         int64_t begin = 0, end = 0, first = 0, last = 0;
     };
+    void turn_group(int64_t head, int64_t group, const Worker& worker) const;
     void make_rows(const HeldMatrix& matrix, const TileForm& form, const HeadsAtWork& work,
                    const Piece& piece, uint8_t* rows, const Worker& worker) const;
     void place(const TileForm& form, int32_t slot, const Piece& piece, float* row,
