@@ -1,5 +1,7 @@
 // Latent attention of many tokens on the CPU, between the linears that bring it to the latent and
 // to values, against the reference ops.
+#include <optional>
+
 #include "kernels/cpu/ops/latent_heads.h"
 #include "kernels/cpu_case.h"
 
@@ -136,12 +138,29 @@ TEST(CpuAttendExpanded, PaysOff) {
         EXPECT_EQ(heads_pay_off(small, step.of_tokens()), step.tokens() > 3);
 }
 
-bool expands(const SmallModel& model, int64_t tokens) {
+// What the launch takes of scratch memory; none: there is no such launch.
+std::optional<int64_t> scratch_of(const SmallModel& model, int64_t tokens,
+                                  kernels::cpu::ops::LatentShape* shape = nullptr) {
     const parallel::Programs programs = model.programs(*test::make_cpu({"", 1}), 512);
     for (const auto& item : programs.body[fitting(programs.body, tokens)].items)
         for (const kernels::Launch& launch : std::get<parallel::Segment>(item).launches)
-            if (launch.kernel->name == "attend.expanded") return true;
-    return false;
+            if (launch.kernel->name == "attend.expanded") {
+                if (shape) *shape = kernels::cpu::ops::LatentShape(launch.operations);
+                return launch.scratch_bytes;
+            }
+    return {};
+}
+bool expands(const SmallModel& model, int64_t tokens) { return bool(scratch_of(model, tokens)); }
+
+// Heads, and the results that only the other way has, are never there at once.
+TEST(CpuAttendExpanded, HasMemoryForOneWay) {
+    const Case how{.cells = 400000};
+    SmallModel model;
+    build(model, how);
+    kernels::cpu::ops::LatentShape shape;
+    const std::optional<int64_t> bytes = scratch_of(model, 512, &shape);
+    const int64_t between = 512 * how.latent * 4;  // the norm
+    EXPECT_EQ(bytes, between + shape.bytes());
 }
 
 // Few tokens go the other way, and so do caches of F32, which are there for whom rounding bothers.

@@ -67,14 +67,16 @@ int64_t inner_bytes(const Operation& operation) {
     return LatentShape::aligned(operation.output.view.elements() * 4);
 }
 
+// Results in between, which both ways need, and what one of them does.
 int64_t scratch_bytes(std::span<const Operation> claimed) {
     const size_t at = claimed.size() - 2;
-    int64_t bytes = 0;
-    for (const Operation& operation : claimed.first(at + 1)) bytes += inner_bytes(operation);
-    return bytes + std::max({linear_batched.scratch_bytes(claimed),
-                             attend.scratch_bytes(claimed.subspan(at)),
-                             linear_batched.scratch_bytes(claimed.subspan(at + 1)),
-                             LatentShape(claimed).bytes()});
+    int64_t between = 0;
+    for (const Operation& operation : claimed.subspan(1, at - 1)) between += inner_bytes(operation);
+    const int64_t of_operations =
+        inner_bytes(claimed[0]) + inner_bytes(claimed[at]) +
+        std::max({linear_batched.scratch_bytes(claimed), attend.scratch_bytes(claimed.subspan(at)),
+                  linear_batched.scratch_bytes(claimed.subspan(at + 1))});
+    return between + std::max(of_operations, LatentShape(claimed).bytes());
 }
 
 struct Expanded {
@@ -158,26 +160,29 @@ struct Expanded {
     }
 };
 
-// The launch with results that stay inside in its scratch memory, and the rest of that behind them.
-Launch with_inner_results(Launch launch) {
-    std::vector<Operation>& all = launch.operations;
-    for (size_t i = 0; i + 1 < all.size(); ++i) {
-        Operand& result = all[i].output;
-        if (result.where != Where::Nowhere) continue;
-        result.where = Where::Arena;
-        result.offset = launch.scratch_offset;
-        launch.scratch_offset += inner_bytes(all[i]);
-        for (size_t j = i + 1; j < all.size(); ++j)
-            for (Operand& input : all[j].inputs)
-                if (!input && input.value == result.value)
-                    input.where = result.where, input.offset = result.offset;
-    }
-    return launch;
+// Puts a result that stays inside at the begin of the launch's scratch memory, which is what lies
+// behind it then.
+void place_result(Launch& launch, size_t number) {
+    Operand& result = launch.operations[number].output;
+    if (result.where != Where::Nowhere) return;
+    result.where = Where::Arena;
+    result.offset = launch.scratch_offset;
+    launch.scratch_offset += inner_bytes(launch.operations[number]);
+    for (size_t i = number + 1; i < launch.operations.size(); ++i)
+        for (Operand& input : launch.operations[i].inputs)
+            if (!input && input.value == result.value) {
+                input.where = result.where;
+                input.offset = result.offset;
+            }
 }
 
 Task bind(const Launch& given, const Site& site) {
-    const Launch launch = with_inner_results(given);
+    Launch launch = given;
     const std::vector<Operation>& all = launch.operations;
+    const size_t at = all.size() - 2;
+    for (size_t i = 1; i < at; ++i) place_result(launch, i);
+    std::byte* const memory = site.scratch(launch);  // of heads, or of the other way
+    for (size_t i : {size_t(0), at}) place_result(launch, i);
     auto task_of = [&](const CpuKernel& kernel, const Operation& operation) {
         Launch one = launch;
         one.operations = {operation};
@@ -185,27 +190,26 @@ Task bind(const Launch& given, const Site& site) {
     };
     auto rows_of = [&](const Operand& operand) { return *as_rows(site.view(operand), 1); };
     const LatentShape shape(all);
-    const Operation &to_latent = all.front(), &mix = all[all.size() - 2], &to_values = all.back();
+    const Operation &to_latent = all.front(), &mix = all[at], &to_values = all.back();
     const graph::Attributes& how = mix.node->attributes;
-    Expanded expanded{
-        .site = site,
-        .shape = shape,
-        .heads = LatentHeads(shape, to_latent, mix, to_values, site.scratch(launch), site),
-        .q = rows_of(to_latent.inputs[0]),
-        .q2 = rows_of(mix.inputs[second_queries]),
-        .out = rows_of(to_values.output),
-        .k2_cache = CacheRows(site.view(mix.inputs[second_cache])),
-        .scale = float(how.number("scale")),
-        .soft_cap = float(how.number("soft_cap")),
-        .sinks = mix.inputs[sinks]
-                     ? reinterpret_cast<const float*>(site.view(mix.inputs[sinks]).data)
-                     : nullptr};
+    Expanded expanded{.site = site,
+                      .shape = shape,
+                      .heads = LatentHeads(shape, to_latent, mix, to_values, memory, site),
+                      .q = rows_of(to_latent.inputs[0]),
+                      .q2 = rows_of(mix.inputs[second_queries]),
+                      .out = rows_of(to_values.output),
+                      .k2_cache = CacheRows(site.view(mix.inputs[second_cache])),
+                      .scale = float(how.number("scale")),
+                      .soft_cap = float(how.number("soft_cap")),
+                      .sinks = mix.inputs[sinks] ? reinterpret_cast<const float*>(
+                                                       site.view(mix.inputs[sinks]).data)
+                                                 : nullptr};
     if (mix.inputs[keys])
         expanded.written.push_back({rows_of(mix.inputs[keys]), expanded.heads.latents});
     if (mix.inputs[second_keys])
         expanded.written.push_back({rows_of(mix.inputs[second_keys]), expanded.k2_cache});
     std::vector<Task> between;
-    for (const Operation& operation : std::span(all).subspan(1, all.size() - 3))
+    for (const Operation& operation : std::span(all).subspan(1, at - 1))
         between.push_back(task_of(is(operation, "rope") ? rope : rms_norm, operation));
     return [expanded, between, first = task_of(linear_batched, to_latent),
             second = task_of(attend, mix),
