@@ -2,6 +2,7 @@
 // to values, against the reference ops.
 #include <optional>
 
+#include "graph/rope.h"
 #include "kernels/cpu/ops/latent_heads.h"
 #include "kernels/cpu_case.h"
 
@@ -18,6 +19,7 @@ struct Case {
     int64_t heads = 5, plain = 32, value = 48, latent = 96, cells = 700;
     double soft_cap = 0;
     bool sinks = false;
+    bool rotates = false;  // second queries, between the linears; all heads were normed together
 };
 
 void build(SmallModel& model, const Case& how) {
@@ -32,12 +34,17 @@ void build(SmallModel& model, const Case& how) {
     more.cache = model.graph.state("rotary", how.cache, {slots, cells}, {rotary});
     more.soft_cap = how.soft_cap;
     if (how.sinks) more.sinks = model.weight("sinks", DType::F32, {kv, heads}, {});
+    if (how.rotates) {
+        const graph::Shape all{kv, heads, rotary};
+        more.q = rms_norm(more.q, model.weight("norm2", DType::F32, all, {}), 1e-6);
+    }
     Tensor raw = model.activation("c", {kv, latent});
     Tensor norm = model.weight("norm", DType::F32, {latent}, {});
     Tensor q = linear(model.activation("q", {kv, heads, plain}, 0.1f),
                       model.weight("k_b", how.k_b, {kv, heads, latent}, {plain}, 0.3f));
     // Between them, as in models.
     Tensor c = rms_norm(raw, norm, 1e-6);
+    if (how.rotates) more.q = rope(more.q, model.graph.input("positions"), {.dims = 32});
     Tensor mixed = attend(q, c, {}, {rows, rows}, 0.2, more);
     model.finish(linear(mixed, model.weight("v_b", how.v_b, {kv, heads, value}, {latent}, 0.3f)));
 }
@@ -106,6 +113,17 @@ TEST(CpuAttendExpanded, MoreHeadsThanHaveRoom) {
     EXPECT_LE(test::nmse(model.run(test::make_cpu(machine), {whole}),
                          model.run(test::make_cpu(machine), in_parts)),
               1e-6);
+}
+
+// Each of two devices reads its head of a result that stays inside, which both have whole.
+TEST(CpuAttendExpanded, ReadsARangeOfAnInnerResult) {
+    SmallModel model;
+    build(model, {.heads = 2, .rotates = true});
+    const auto expected =
+        model.run(std::make_unique<kernels::ReferenceDevice>("reference", 0), steps());
+    std::vector<std::unique_ptr<kernels::Device>> devices;
+    for (int i = 0; i < 2; ++i) devices.push_back(test::make_cpu({"", 2}));
+    EXPECT_LE(test::nmse(model.run(std::move(devices), "tensor", steps()), expected), 1e-6);
 }
 
 // In a context of any length, as many heads at a time as have room with the cells that are seen.

@@ -172,7 +172,7 @@ void place_result(Launch& launch, size_t number) {
         for (Operand& input : launch.operations[i].inputs)
             if (!input && input.value == result.value) {
                 input.where = result.where;
-                input.offset = result.offset;
+                input.offset += result.offset;  // a range of it begins further on
             }
 }
 
