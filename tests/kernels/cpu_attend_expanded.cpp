@@ -19,7 +19,8 @@ struct Case {
     int64_t heads = 5, plain = 32, value = 48, latent = 96, cells = 700;
     double soft_cap = 0;
     bool sinks = false;
-    bool rotates = false;  // second queries, between the linears; all heads were normed together
+    bool rotates = false;     // second queries, between the linears; all heads were normed together
+    bool own_values = false;  // the values written are not the keys
 };
 
 void build(SmallModel& model, const Case& how) {
@@ -45,7 +46,8 @@ void build(SmallModel& model, const Case& how) {
     // Between them, as in models.
     Tensor c = rms_norm(raw, norm, 1e-6);
     if (how.rotates) more.q = rope(more.q, model.graph.input("positions"), {.dims = 32});
-    Tensor mixed = attend(q, c, {}, {rows, rows}, 0.2, more);
+    Tensor v = how.own_values ? raw : Tensor();
+    Tensor mixed = attend(q, c, v, {rows, rows}, 0.2, more);
     model.finish(linear(mixed, model.weight("v_b", how.v_b, {kv, heads, value}, {latent}, 0.3f)));
 }
 
@@ -148,6 +150,7 @@ TEST(CpuAttendExpanded, PaysOff) {
     EXPECT_TRUE(pays(0, 512));
     EXPECT_TRUE(pays(0, 100));
     EXPECT_FALSE(pays(0, 60));  // turning k_b takes longer than that saves
+    EXPECT_FALSE(pays(0, 0));
     EXPECT_FALSE(pays(4096, 128));
     EXPECT_FALSE(pays(4096, 1));
     kernels::cpu::ops::LatentShape small;
@@ -181,14 +184,17 @@ TEST(CpuAttendExpanded, HasMemoryForOneWay) {
     EXPECT_EQ(bytes, between + shape.bytes());
 }
 
-// Few tokens go the other way, and so do caches of F32, which are there for whom rounding bothers.
+// Few tokens go the other way, and so do caches of F32, which are there for whom rounding bothers,
+// and values of their own.
 TEST(CpuAttendExpanded, IsForManyTokensAndRoundedRows) {
-    SmallModel rounded, exact;
+    SmallModel rounded, exact, apart;
     build(rounded, {});
     build(exact, {.cache = DType::F32});
+    build(apart, {.own_values = true});
     EXPECT_TRUE(expands(rounded, 512));
     EXPECT_FALSE(expands(rounded, 8));
     EXPECT_FALSE(expands(exact, 512));
+    EXPECT_FALSE(expands(apart, 512));
 }
 
 }  // namespace

@@ -48,15 +48,15 @@ size_t claim(std::span<const Operation> ahead) {
     const Operation &to_latent = ahead[0], &mix = ahead[at], &to_values = ahead[at + 1];
     const graph::View& q = mix.inputs[queries].view;
     const graph::View& cache = mix.inputs[keys_cache].view;
-    const bool of_latents = mix.inputs[second_cache] && cache.dtype != gguf::DType::F32 &&
-                            q.axes.size() == 4 && q.extents[1] == 1 &&
+    const bool of_latents = mix.inputs[second_cache] && !mix.inputs[values] &&
+                            cache.dtype != gguf::DType::F32 && q.axes.size() == 4 &&
+                            q.extents[1] == 1 &&
                             mix.inputs[keys_cache].value == mix.inputs[values_cache].value &&
                             mix.node->attributes.number("window") == 0;
     if (!of_latents || q.axes[0]->name != "tokens" || q.extents[0] < least_tokens) return 0;
-    const graph::View &plain = to_latent.inputs[0].view, &values = to_values.output.view;
-    if (plain.axes.size() != 4 || values.axes.size() != 4 || !as_rows(plain, 1) ||
-        !as_rows(values, 1) || !reads_all(ahead, at, queries, 0) ||
-        !reads_all(ahead, at + 1, 0, at))
+    const graph::View &plain = to_latent.inputs[0].view, &value = to_values.output.view;
+    if (plain.axes.size() != 4 || value.axes.size() != 4 || !as_rows(plain, 1) ||
+        !as_rows(value, 1) || !reads_all(ahead, at, queries, 0) || !reads_all(ahead, at + 1, 0, at))
         return 0;
     const LatentShape shape(ahead.first(at + 2));
     return shape.plain % 32 == 0 && shape.latent % 32 == 0 ? at + 2 : 0;
@@ -96,7 +96,8 @@ struct Expanded {
         write(worker);
         heads.turn(worker);
         worker.barrier->wait();
-        for (const graph::Sequence& sequence : standing().sequences) mix_heads(sequence, worker);
+        for (const graph::Sequence& sequence : standing().sequences)
+            if (sequence.count > 0) mix_heads(sequence, worker);
     }
 
     // Of all heads, those that have room at a time.

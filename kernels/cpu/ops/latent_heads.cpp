@@ -29,7 +29,7 @@ bool heads_pay_off(const LatentShape& shape, const graph::Standing& step) {
             step.positions.subspan(size_t(sequence.first), size_t(sequence.count));
         for (int32_t position : positions) seen += position + 1;
         tokens += sequence.count;
-        cells += positions.back() + 1;
+        if (!positions.empty()) cells += positions.back() + 1;
     }
     const int64_t of_latents = 2 * shape.latent + shape.rotary;
     const int64_t of_heads = shape.plain + shape.rotary + shape.value;
