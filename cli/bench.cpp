@@ -200,9 +200,13 @@ Row Bench::test(const Case& test) {
         if (!interrupts.pending() || result.nanoseconds.empty()) throw;
     }
     status.clear();
-    result.least = least_seconds(work, limits.of(devices), test);
-    if (result.share() > 1 && !interrupts.pending())
-        result.least = least_seconds(work, limits.of(devices, true), test);
+    result.devices = devices.names;
+    const auto compare = [&](const kernels::Limits& known) {
+        result.limits = known;
+        result.least = least_seconds(work, known, test);
+    };
+    compare(limits.of(devices));
+    if (result.share() > 1 && !interrupts.pending()) compare(limits.of(devices, true));
     return result;
 }
 
@@ -270,7 +274,7 @@ void act(Bench& bench) {
     bench.row.build = TANDEM_VERSION;
     bench.row.cpu = processor();
     const auto finish = [&] {
-        tables.finish();
+        tables.finish(bench.rows);
         if (picture && !bench.rows.empty()) picture->replace(to_svg(make_charts(bench.rows)));
         (format == "md" ? std::cout : std::cerr) << bench.profiles;
     };

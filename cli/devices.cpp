@@ -30,13 +30,6 @@ constexpr Option list[] = {
 constexpr OptionGroup options{"devices", list};
 constexpr const OptionGroup* groups[] = {&options};
 
-// "20.1 G"
-std::string in_units(double number) {
-    if (number >= 1e12) return format("%.1f T", number * 1e-12);
-    if (number >= 1e9) return format("%.1f G", number * 1e-9);
-    return format("%.1f M", number * 1e-6);
-}
-
 std::string in_mib(int64_t total, int64_t free) {
     return " (" + std::to_string(total >> 20) + " MiB, " + std::to_string(free >> 20) +
            " MiB free)\n";

@@ -1,4 +1,4 @@
-// Text as printf writes it, however long it gets.
+// Text as printf writes it, however long it gets, and numbers with units.
 #pragma once
 
 #include <cstdarg>
@@ -16,6 +16,13 @@ namespace tandem::cli {
     va_end(again);
     va_end(values);
     return text;
+}
+
+// "20.1 G", in front of the name of a unit.
+inline std::string in_units(double number) {
+    if (number >= 1e12) return format("%.1f T", number * 1e-12);
+    if (number >= 1e9) return format("%.1f G", number * 1e-9);
+    return format("%.1f M", number * 1e-6);
 }
 
 }  // namespace tandem::cli

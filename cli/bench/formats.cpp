@@ -1,5 +1,6 @@
 #include "cli/bench/formats.h"
 
+#include <algorithm>
 #include <functional>
 #include <nlohmann/json.hpp>
 
@@ -101,14 +102,23 @@ std::string md_row(const Row& row, const Columns& columns, bool) {
     return line + "\n";
 }
 
-std::string md_foot(std::string_view build, bool) {
-    return "\nbuild: " + std::string(build) + " (0)\n";
+// Rows of the same devices have the same limits, unless one was faster and they were measured
+// again.
+std::string md_foot(std::string_view build, std::span<const Row> rows) {
+    std::vector<std::string> limits;
+    for (const Row& row : rows)
+        if (std::string text = limits_text(row);
+            std::find(limits.begin(), limits.end(), text) == limits.end())
+            limits.push_back(std::move(text));
+    std::string text;
+    for (const std::string& line : limits) text += "\nlimits: " + line + "\n";
+    return text + "\nbuild: " + std::string(build) + " (0)\n";
 }
 
 // Values.
 
 std::string nothing(const Columns&) { return {}; }
-std::string no_foot(std::string_view, bool) { return {}; }
+std::string no_foot(std::string_view, std::span<const Row>) { return {}; }
 
 std::string number_text(const Field& field) {
     if (auto* number = std::get_if<int64_t>(&field.value)) return std::to_string(*number);
@@ -147,7 +157,9 @@ std::string json_row(const Row& row, const Columns&, bool first) {
     return std::string(first ? "" : ",\n") + "  {\n" + json_fields(row, "    ", ",\n", ",\n") +
            "\n  }";
 }
-std::string json_foot(std::string_view, bool rows) { return rows ? "\n]\n" : "]\n"; }
+std::string json_foot(std::string_view, std::span<const Row> rows) {
+    return rows.empty() ? "]\n" : "\n]\n";
+}
 
 std::string jsonl_row(const Row& row, const Columns&, bool) {
     return "{" + json_fields(row, "", ", ", ",") + "}\n";

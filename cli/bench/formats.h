@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -13,10 +14,10 @@ namespace tandem::cli {
 struct Format {
     std::string_view name;
     // What stands in front of the first row, instead of a row (the `first` one or another), and
-    // behind the last one. `rows` tells whether there were any.
+    // behind the last of all `rows`.
     std::string (*head)(const Columns& columns);
     std::string (*row)(const Row& row, const Columns& columns, bool first);
-    std::string (*foot)(std::string_view build, bool rows);
+    std::string (*foot)(std::string_view build, std::span<const Row> rows);
 };
 
 // Throws Error naming those that exist.

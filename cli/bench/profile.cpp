@@ -121,6 +121,7 @@ std::string to_string(const Profile& profile, const Phase& phase, const kernels:
     text += std::to_string(phase.tokens);
     if (phase.depth > 0) text += " at " + std::to_string(phase.depth);
     text += " on " + profile.device + "\n\n";
+    text += "limits: " + limits_text(limits) + "\n\n";
     text += cells("operation", "calls", "ms", "share", "barrier",
                   rates("GB/s", "limit", "GMAC/s", "limit"));
     text +=

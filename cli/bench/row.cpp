@@ -10,9 +10,9 @@ namespace tandem::cli {
 
 namespace {
 
-std::string joined(const std::vector<std::string>& words) {
+std::string joined(const std::vector<std::string>& words, const char* between = "/") {
     std::string text;
-    for (const std::string& word : words) text += (text.empty() ? "" : "/") + word;
+    for (const std::string& word : words) text += (text.empty() ? "" : between) + word;
     return text;
 }
 
@@ -73,6 +73,21 @@ std::string ratio_text(const Setup& setup) {
 
 std::string type_text(gguf::DType type) { return lower(gguf::name(type)); }
 
+std::string limits_text(const kernels::Limits& limits) {
+    const double products = limits.multiply_adds_per_second,
+                 floats = limits.float_multiply_adds_per_second;
+    std::string text = in_units(limits.bytes_per_second) + "B/s, " + in_units(products) + "MAC/s";
+    if (floats > 0 && floats != products) text += ", " + in_units(floats) + "MAC/s of floats";
+    return text;
+}
+
+std::string limits_text(const Row& row) {
+    std::string text = limits_text(row.limits) + " (" + joined(row.devices, ",");
+    if (row.threads > 0)
+        text += ", " + std::to_string(row.threads) + (row.threads == 1 ? " thread" : " threads");
+    return text + ")";
+}
+
 std::vector<Field> fields(const Row& row) {
     const Setup& setup = row.test.setup;
     const std::vector<double> times = in_reals(row.nanoseconds), rates = row.rates();
@@ -119,7 +134,11 @@ std::vector<Field> fields(const Row& row) {
             {"n_parallel", setup.sequences},
             {"limit", row.share()},
             {"limit_read", row.share(row.least.reading)},
-            {"limit_multiply", row.share(row.least.multiplying)}};
+            {"limit_multiply", row.share(row.least.multiplying)},
+            {"limit_bytes_per_second", int64_t(row.limits.bytes_per_second)},
+            {"limit_multiply_adds_per_second", int64_t(row.limits.multiply_adds_per_second)},
+            {"limit_float_multiply_adds_per_second",
+             int64_t(row.limits.float_multiply_adds_per_second)}};
 }
 
 }  // namespace tandem::cli

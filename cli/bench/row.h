@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "cli/bench/cases.h"
+#include "kernels/device.h"
 
 namespace tandem::cli {
 
@@ -29,6 +30,8 @@ struct Row {
     std::string time;                   // of the test's begin, "2026-01-15T12:34:56Z"
     std::vector<int64_t> nanoseconds;   // of each repetition
     Least least;
+    std::vector<std::string> devices;  // that hold something of the model
+    kernels::Limits limits;            // of these together
 
     int64_t tokens() const { return test.tokens(); }
     std::vector<double> rates() const;  // tokens per second of each repetition
@@ -42,6 +45,9 @@ struct Row {
 std::string devices_text(const Setup& setup);
 std::string ratio_text(const Setup& setup);
 std::string type_text(gguf::DType type);
+// "33.6 GB/s, 643.0 GMAC/s, 160.3 GMAC/s of floats"
+std::string limits_text(const kernels::Limits& limits);
+std::string limits_text(const Row& row);  // and of what: " (cpu, 2 threads)"
 
 double mean(const std::vector<double>& samples);
 double deviation(const std::vector<double>& samples);  // of a sample; 0 for a single one

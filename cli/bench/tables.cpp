@@ -24,9 +24,9 @@ void Tables::add(const Row& row) {
     if (!std::cout) throw Error("cannot write the table to standard output");
 }
 
-void Tables::finish() {
+void Tables::finish(std::span<const Row> rows) {
     if (first_) begin();
-    for (const Out& out : out_) *out.stream << out.format->foot(build_, !first_) << std::flush;
+    for (const Out& out : out_) *out.stream << out.format->foot(build_, rows) << std::flush;
 }
 
 }  // namespace tandem::cli

@@ -14,8 +14,8 @@ class Tables {
     // Names of formats; `error_format` may be "none".
     Tables(const std::string& format, const std::string& error_format, std::string build,
            const Columns& columns);
-    void add(const Row& row);  // rows appear at once
-    void finish();
+    void add(const Row& row);                // rows appear at once
+    void finish(std::span<const Row> rows);  // all of them
 
   private:
     struct Out {

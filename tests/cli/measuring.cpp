@@ -42,7 +42,7 @@ TEST_F(Measuring, bench_writes_a_table) {
     const Result result = bench({"-p", "8,4", "-n", "2", "-d", "0,16", "-pg", "4,2"});
     EXPECT_EQ(result.code, 0) << result.error;
     const std::vector<std::string> rows = lines(result.out);
-    ASSERT_EQ(rows.size(), 12u) << result.out;
+    ASSERT_EQ(rows.size(), 14u) << result.out;
     EXPECT_EQ(
         rows[0],
         "| model                          |       size |     params | backend    | threads | "
@@ -59,7 +59,12 @@ TEST_F(Measuring, bench_writes_a_table) {
     for (size_t i = 0; i < std::size(labels); ++i)
         EXPECT_NE(rows[2 + i].find(labels[i]), std::string::npos) << rows[2 + i];
     EXPECT_EQ(rows[10], "");
-    EXPECT_EQ(rows[11].find("build: "), 0u);
+    EXPECT_TRUE(std::regex_match(
+        rows[11],
+        std::regex(R"(limits: \d+\.\d [MG]B/s, \d+\.\d [MG]MAC/s \(reference, 1 thread\))")))
+        << rows[11];
+    EXPECT_EQ(rows[12], "");
+    EXPECT_EQ(rows[13].find("build: "), 0u);
 }
 
 TEST_F(Measuring, bench_speaks_to_machines) {
@@ -71,6 +76,9 @@ TEST_F(Measuring, bench_speaks_to_machines) {
     EXPECT_EQ(rows[1]["n_gen"], 2);
     EXPECT_EQ(rows[0]["devices"], "reference");
     EXPECT_EQ(rows[1]["samples_ns"].size(), 2u);
+    EXPECT_GT(rows[1]["limit_bytes_per_second"], 1e6);
+    EXPECT_GT(rows[1]["limit_multiply_adds_per_second"], 1e6);
+    EXPECT_GT(rows[1]["limit_float_multiply_adds_per_second"], 1e6);
     EXPECT_TRUE(std::regex_match(rows[0]["test_time"].get<std::string>(),
                                  std::regex(R"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)")));
     EXPECT_NE(result.error.find("bench: benchmark 1/2: starting\n"
@@ -120,7 +128,7 @@ TEST_F(Measuring, bench_draws_what_it_measures) {
     const std::filesystem::path picture = tiny_model().parent_path() / "speed.svg";
     const Result result = bench({"-n", "2", "-d", "0,4,8", "--plot", picture.string()});
     EXPECT_EQ(result.code, 0) << result.error;
-    EXPECT_EQ(lines(result.out).size(), 7u) << result.out;  // three of generation, none of prompts
+    EXPECT_EQ(lines(result.out).size(), 9u) << result.out;  // three of generation, none of prompts
     EXPECT_NE(read_file(picture).find(", tg2</text>"), std::string::npos);
     const Result nowhere = bench({"-n", "2", "--plot", "/no/where.svg"});
     EXPECT_EQ(nowhere.error,

@@ -24,6 +24,10 @@ Row example() {
     row.time = "2026-01-15T12:34:56Z";
     row.nanoseconds = {2000000, 4000000};
     row.least = {.reading = 0.0004, .multiplying = 0.001, .seconds = 0.001};
+    row.devices = {"cpu:0", "cpu:1"};
+    row.limits = {.bytes_per_second = 33.56e9,
+                  .multiply_adds_per_second = 1.25e12,
+                  .float_multiply_adds_per_second = 160e9};
     return row;
 }
 
@@ -31,7 +35,7 @@ std::string table(const char* format, const std::vector<Row>& rows, const Column
     const Format& as = find_format(format);
     std::string text = as.head(columns);
     for (size_t i = 0; i < rows.size(); ++i) text += as.row(rows[i], columns, i == 0);
-    return text + as.foot("0.1.0", !rows.empty());
+    return text + as.foot("0.1.0", rows);
 }
 
 TEST(BenchTable, markdown) {
@@ -52,6 +56,7 @@ TEST(BenchTable, markdown) {
               "            pp16 |    6000.00 \xC2\xB1 2828.43 |  37.5 % |  15.0 % |   37.5 % |\n"
               "| llama ?B all F32               |   1.12 MiB |     0.29 M | CPU        |       4 |"
               "       tg8 @ d64 |          8.00 \xC2\xB1 0.00 |   0.1 % |   0.0 % |    0.1 % |\n"
+              "\nlimits: 33.6 GB/s, 1.2 TMAC/s, 160.0 GMAC/s of floats (cpu:0,cpu:1, 4 threads)\n"
               "\nbuild: 0.1.0 (0)\n");
 }
 
@@ -75,7 +80,28 @@ TEST(BenchTable, markdown_with_all_columns) {
               "   2048 |"
               "      512 |   q8_0 |    f16 |          0 | tensor | cpu:0/cpu:1  | 3.00/1.00    |"
               "        pp16+tg4 |    7500.00 \xC2\xB1 3535.53 |  37.5 % |  15.0 % |   37.5 % |\n"
+              "\nlimits: 33.6 GB/s, 1.2 TMAC/s, 160.0 GMAC/s of floats (cpu:0,cpu:1, 4 threads)\n"
               "\nbuild: 0.1.0 (0)\n");
+}
+
+// Each set of devices has its own, those of one set may rise, and what differs by less than is
+// shown is no other.
+TEST(BenchTable, limits_are_said_once) {
+    Row gpu = example(), again = example(), same = example();
+    gpu.devices = {"vulkan0"};
+    gpu.threads = 0;
+    gpu.limits = {.bytes_per_second = 4e12,
+                  .multiply_adds_per_second = 50e12,
+                  .float_multiply_adds_per_second = 50e12};
+    again.threads = 1;
+    same.limits.bytes_per_second += 1;
+    const std::string text = table("md", {example(), gpu, same, again, gpu});
+    const std::string sums = "limits: 33.6 GB/s, 1.2 TMAC/s, 160.0 GMAC/s of floats ";
+    const std::string foot = "\n" + sums + "(cpu:0,cpu:1, 4 threads)\n" +
+                             "\nlimits: 4.0 TB/s, 50.0 TMAC/s (vulkan0)\n" + "\n" + sums +
+                             "(cpu:0,cpu:1, 1 thread)\n" + "\nbuild: 0.1.0 (0)\n";
+    EXPECT_TRUE(text.ends_with("|\n" + foot)) << text;
+    EXPECT_EQ(table("md", {}).find("limits:"), std::string::npos);
 }
 
 constexpr const char* object = R"(  {
@@ -123,6 +149,9 @@ constexpr const char* object = R"(  {
     "limit": 0.375000,
     "limit_read": 0.150000,
     "limit_multiply": 0.375000,
+    "limit_bytes_per_second": 33560000000,
+    "limit_multiply_adds_per_second": 1250000000000,
+    "limit_float_multiply_adds_per_second": 160000000000,
     "samples_ns": [ 2000000, 4000000 ],
     "samples_ts": [ 8000, 4000 ]
   })";
@@ -136,9 +165,10 @@ TEST(BenchTable, json) {
 TEST(BenchTable, json_lines_hold_the_same) {
     const std::string line = table("jsonl", {example()});
     EXPECT_EQ(line.find("{\"build_commit\": \"0.1.0\", \"build_number\": 0, "), 0u);
-    EXPECT_TRUE(line.ends_with(
-        "\"limit_multiply\": 0.375000, \"samples_ns\": [ 2000000, 4000000 ],\"samples_ts\": "
-        "[ 8000, 4000 ]}\n"))
+    EXPECT_TRUE(
+        line.ends_with("\"limit_float_multiply_adds_per_second\": 160000000000, \"samples_ns\": [ "
+                       "2000000, 4000000 ],\"samples_ts\": "
+                       "[ 8000, 4000 ]}\n"))
         << line;
     EXPECT_EQ(nlohmann::json::parse(line), nlohmann::json::parse(object));
 }
@@ -148,15 +178,17 @@ TEST(BenchTable, csv) {
     EXPECT_EQ(text.find("build_commit,build_number,cpu_info,gpu_info,backends,model_filename,"),
               0u);
     EXPECT_NE(
-        text.find(
-            ",avg_ns,stddev_ns,avg_ts,stddev_ts,n_parallel,limit,limit_read,limit_multiply\n\"0.1."
-            "0\",\"0\",\"CPU X\",\"\","
-            "\"CPU\",\"dir/a \"\"b\"\".gguf\",\"llama 8B"),
+        text.find(",avg_ns,stddev_ns,avg_ts,stddev_ts,n_parallel,limit,limit_read,limit_multiply,"
+                  "limit_bytes_per_second,limit_multiply_adds_per_second,"
+                  "limit_float_multiply_adds_per_second\n\"0.1."
+                  "0\",\"0\",\"CPU X\",\"\","
+                  "\"CPU\",\"dir/a \"\"b\"\".gguf\",\"llama 8B"),
         std::string::npos)
         << text;
     EXPECT_TRUE(
         text.ends_with("\"3000000\",\"1414213\",\"6000.000000\",\"2828.427125\",\"1\","
-                       "\"0.375000\",\"0.150000\",\"0.375000\"\n"));
+                       "\"0.375000\",\"0.150000\",\"0.375000\",\"33560000000\",\"1250000000000\","
+                       "\"160000000000\"\n"));
     EXPECT_NE(text.find("\"0x0\",\"0\",\"50\","), std::string::npos);  // a bool is a number
 }
 

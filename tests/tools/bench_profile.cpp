@@ -85,6 +85,8 @@ TEST(Profile, is_a_table) {
               R"(
 prompt of 8 on cpu:0
 
+limits: 4.0 GB/s, 16.0 GMAC/s
+
 | operation                    |   calls |         ms |   share |  barrier |    GB/s |  limit |   GMAC/s |  limit |
 | ---------------------------- | ------: | ---------: | ------: | -------: | ------: | -----: | -------: | -----: |
 | linear Q4_K                  |      48 |     500.00 |  50.0 % |   250.00 |    2.00 |   50 % |     8.00 |   50 % |
