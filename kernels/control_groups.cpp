@@ -51,7 +51,8 @@ std::optional<int64_t> memory_left_in(const fs::path& group, bool second) {
 std::optional<int64_t> cores_in(const fs::path& group, bool second) {
     int64_t quota = -1, period = 0;
     if (second) {
-        std::ifstream(group / "cpu.max") >> quota >> period;
+        std::ifstream in(group / "cpu.max");
+        if (!(in >> quota >> period)) return {};
     } else {
         quota = number_in(group / "cpu.cfs_quota_us").value_or(-1);
         period = number_in(group / "cpu.cfs_period_us").value_or(0);
