@@ -1,5 +1,5 @@
-// Some cores of this machine as a device: a team of pinned threads, matrices packed for the best
-// instruction set.
+// Some cores of this machine as a device: a team of threads pinned to them, matrices packed for the
+// best instruction set.
 #pragma once
 
 #include <map>

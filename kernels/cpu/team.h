@@ -1,4 +1,5 @@
-// A team of threads pinned to the cores of a CPU device. The calling thread is its first member.
+// A team of threads on the cores of a CPU device: each pinned to its own, or where there are fewer
+// threads than cores, all to all of these. The calling thread is its first member.
 #pragma once
 
 #include <algorithm>
