@@ -31,12 +31,19 @@ constexpr Option list[] = {
 constexpr OptionGroup options{"synthetic models", list};
 constexpr const OptionGroup* groups[] = {&options};
 
+std::string experts_text(const Preset::Experts& experts) {
+    if (experts.count == 0) return "";
+    return format(", %d experts, %d used", int(experts.count), int(experts.used)) +
+           (experts.shared > 0 ? " and a shared one" : "");
+}
+
 void list_presets() {
     for (const Preset* preset : presets()) {
-        std::cout << format("%-20s%-26s%3d blocks of %5d, %3d/%d heads, vocabulary %d\n",
+        std::cout << format("%-20s%-26s%3d blocks of %5d, %3d/%d heads, vocabulary %d",
                             std::string(preset->name).c_str(), std::string(preset->title).c_str(),
                             int(preset->blocks), int(preset->embd), int(preset->heads),
-                            int(preset->kv_heads), int(preset->vocab));
+                            int(preset->kv_heads), int(preset->vocab))
+                  << experts_text(preset->experts) << "\n";
     }
 }
 
