@@ -9,6 +9,7 @@
 #include <set>
 
 #include "cli/bench/cases.h"
+#include "cli/bench/glossaries.h"
 #include "cli/bench/known_limits.h"
 #include "cli/bench/measurement.h"
 #include "cli/bench/plot.h"
@@ -29,6 +30,7 @@ namespace tandem::cli {
 namespace {
 
 constexpr const OptionGroup* groups[] = {&bench_options, &bench_run_options, &foreign_options};
+constexpr const Glossary* glossaries[] = {&device_environment, &bench_environment};
 
 std::string utc_now() {
     const std::time_t now = std::time(nullptr);
@@ -295,7 +297,12 @@ int run(const Arguments& arguments) {
 
 }  // namespace
 
-const Subcommand bench_command{"bench", "measures speed, in llama-bench's table",
-                               "-m FILE [-p 512] [-n 128] [options]", groups, run};
+const Subcommand bench_command{"bench",
+                               "measures speed, in llama-bench's table",
+                               "-m FILE [-p 512] [-n 128] [options]",
+                               groups,
+                               run,
+                               {},
+                               glossaries};
 
 }  // namespace tandem::cli

@@ -29,6 +29,7 @@ constexpr Option list[] = {
 };
 constexpr OptionGroup options{"devices", list};
 constexpr const OptionGroup* groups[] = {&options};
+constexpr const Glossary* glossaries[] = {&device_environment};
 
 std::string in_mib(int64_t total, int64_t free) {
     return " (" + std::to_string(total >> 20) + " MiB, " + std::to_string(free >> 20) +
@@ -125,7 +126,12 @@ int run(const Arguments& arguments) {
 
 }  // namespace
 
-const Subcommand devices_command{"devices", "lists devices, and measures them",
-                                 "[-dev LIST] [--measure] [-o FILE]", groups, run};
+const Subcommand devices_command{"devices",
+                                 "lists devices, and measures them",
+                                 "[-dev LIST] [--measure] [-o FILE]",
+                                 groups,
+                                 run,
+                                 {},
+                                 glossaries};
 
 }  // namespace tandem::cli

@@ -27,14 +27,31 @@ std::string wrapped(std::string_view text, size_t indent) {
     return lines + "\n";
 }
 
-std::string entry(const Option& option) {
-    std::string names = "  " + std::string(option.names);
-    if (!option.value.empty()) names += " " + std::string(option.value);
+std::string entry(std::string names, std::string_view sentence) {
+    names.insert(0, "  ");
     if (names.size() + 1 >= column)
         names += "\n" + std::string(column, ' ');
     else
         names.resize(column, ' ');
-    return names + wrapped(option.sentence, column);
+    return names + wrapped(sentence, column);
+}
+
+std::string entry(const Option& option) {
+    std::string names(option.names);
+    if (!option.value.empty()) names += " " + std::string(option.value);
+    return entry(names, option.sentence);
+}
+
+std::string explain(std::span<const Glossary* const> glossaries) {
+    std::string text;
+    std::string_view title;
+    for (const Glossary* glossary : glossaries) {
+        if (glossary->title != title) text += "\n" + std::string(glossary->title) + ":\n";
+        title = glossary->title;
+        for (const Term& term : glossary->terms)
+            text += entry(std::string(term.name), term.sentence);
+    }
+    return text;
 }
 
 std::string names_with(const Subcommand& command, Effect effect) {
@@ -60,6 +77,7 @@ std::string help(const Subcommand& command) {
             if (option.effect == Effect::Works) entries += entry(option);
         if (!entries.empty()) text += "\n" + std::string(group->title) + ":\n" + entries;
     }
+    text += explain(command.glossaries);
     std::string ignored = names_with(command, Effect::Ignored);
     if (!ignored.empty())
         text += "\naccepted for scripts that were written for llama.cpp, without effect:\n  " +

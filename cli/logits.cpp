@@ -31,6 +31,7 @@ constexpr Option list[] = {
 constexpr OptionGroup logits_options{"logits", list};
 constexpr const OptionGroup* groups[] = {&file_options, &logits_options, &cache_options,
                                          &device_options, &foreign_options};
+constexpr const Glossary* glossaries[] = {&device_environment};
 
 // "1,17,42", which may stand in brackets.
 std::vector<int32_t> to_tokens(std::string_view text) {
@@ -122,7 +123,12 @@ int run(const Arguments& arguments) {
 
 }  // namespace
 
-const Subcommand logits_command{"logits", "writes the logits of given tokens",
-                                "-m FILE --tokens IDS -o FILE [options]", groups, run};
+const Subcommand logits_command{"logits",
+                                "writes the logits of given tokens",
+                                "-m FILE --tokens IDS -o FILE [options]",
+                                groups,
+                                run,
+                                {},
+                                glossaries};
 
 }  // namespace tandem::cli

@@ -28,8 +28,8 @@ std::string overview() {
         text += name + std::string(command->sentence) + "\n";
     }
     return text +
-           "\ntandem COMMAND --help lists the options of a command; tandem --version prints the "
-           "version.\n";
+           "\ntandem COMMAND --help lists the options of a command and the environment variables "
+           "that it reads;\ntandem --version prints the version.\n";
 }
 
 const Subcommand& find(const std::string& name) {

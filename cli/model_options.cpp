@@ -147,6 +147,18 @@ bool leaves_gpus(const std::string& layers) {
                                                  std::numeric_limits<int32_t>::max()) == 0;
 }
 
+constexpr Term environment_terms[] = {
+    {"TANDEM_CPU",
+     "the instruction set of CPU kernels: amx, avx512bf16, avx512, avxvnni, avx2 or portable, as "
+     "far as the processor has it (default: the best of these)"},
+    {"TANDEM_VULKAN_PRODUCTS",
+     "how Vulkan devices multiply: floats keeps to f32, dots to dot products of int8, plain does "
+     "what matrix units do without them (default: what each device does fastest)"},
+    {"XDG_CACHE_HOME, HOME",
+     "where the speeds that were measured of devices are kept: in tandem in the first, or where "
+     "that is not set in .cache/tandem in the second"},
+};
+
 }  // namespace
 
 const OptionGroup file_options{"model", file_list};
@@ -154,6 +166,8 @@ const OptionGroup step_options{"context and cache", step_list};
 const OptionGroup cache_options{"steps and cache", std::span(step_list).subspan(1)};
 const OptionGroup device_options{"devices", device_list};
 const OptionGroup foreign_options{"compatibility", foreign_list};
+
+const Glossary device_environment{"environment", environment_terms};
 
 std::filesystem::path model_path(const Arguments& arguments) {
     std::string path = arguments.text("model");

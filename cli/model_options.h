@@ -20,6 +20,9 @@ extern const OptionGroup cache_options;    // the same without -c
 extern const OptionGroup device_options;   // -dev -ngl -t -sm -ts -mg --device-table --reduce-type
 extern const OptionGroup foreign_options;  // what other programs know about loading and devices
 
+// The variables of the environment that every command with devices reads.
+extern const Glossary device_environment;
+
 // The value of -m. Throws Error where there is none.
 std::filesystem::path model_path(const Arguments& arguments);
 

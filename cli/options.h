@@ -38,6 +38,16 @@ struct OptionGroup {
     std::span<const Option> options;
 };
 
+// What the help explains beside options: variables of the environment, columns of a table.
+struct Term {
+    std::string_view name, sentence;
+};
+
+struct Glossary {
+    std::string_view title;  // those with one title that follow each other are shown as one
+    std::span<const Term> terms;
+};
+
 // What the user said. Values are checked when they are asked for; Error names the option.
 class Arguments {
   public:
@@ -67,6 +77,7 @@ struct Subcommand {
     std::span<const OptionGroup* const> groups;
     int (*run)(const Arguments& arguments);  // gives the exit code
     std::string_view bare = {};              // name of the option that a bare word is the value of
+    std::span<const Glossary* const> glossaries = {};
 };
 
 bool is_help(std::string_view word);  // --help, -h or --usage
@@ -75,7 +86,7 @@ bool is_help(std::string_view word);  // --help, -h or --usage
 bool asks_for_help(const Subcommand& command, std::span<const std::string> words);
 // The words behind the command. Throws Error for what the command does not know.
 Arguments parse(const Subcommand& command, std::span<const std::string> words);
-// All options of a command, for `--help`.
+// All options of a command, and its glossaries, for `--help`.
 std::string help(const Subcommand& command);
 
 // Numbers in texts, checked: Error says that `what` takes a number of that range.

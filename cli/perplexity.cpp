@@ -46,6 +46,7 @@ constexpr Option list[] = {
 constexpr OptionGroup perplexity_options{"perplexity", list};
 constexpr const OptionGroup* groups[] = {&file_options, &perplexity_options, &device_options,
                                          &foreign_options};
+constexpr const Glossary* glossaries[] = {&device_environment};
 
 // What the values are, as they come in.
 class Output {
@@ -189,7 +190,12 @@ int run(const Arguments& arguments) {
 
 }  // namespace
 
-const Subcommand perplexity_command{"perplexity", "measures how well a model predicts a text",
-                                    "-m FILE -f FILE [-c 512] [options]", groups, run};
+const Subcommand perplexity_command{"perplexity",
+                                    "measures how well a model predicts a text",
+                                    "-m FILE -f FILE [-c 512] [options]",
+                                    groups,
+                                    run,
+                                    {},
+                                    glossaries};
 
 }  // namespace tandem::cli

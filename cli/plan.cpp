@@ -18,6 +18,7 @@ constexpr Option list[] = {
 constexpr OptionGroup plan_options{"plan", list};
 constexpr const OptionGroup* groups[] = {&file_options, &plan_options, &step_options,
                                          &device_options, &foreign_options};
+constexpr const Glossary* glossaries[] = {&device_environment};
 
 int run(const Arguments& arguments) {
     const gguf::File file = gguf::File::open(model_path(arguments), gguf::Content::Directory);
@@ -46,7 +47,12 @@ int run(const Arguments& arguments) {
 
 }  // namespace
 
-const Subcommand plan_command{"plan", "prints what each device would hold, compute and exchange",
-                              "-m FILE [-sm MODE] [-dev LIST] [options]", groups, run};
+const Subcommand plan_command{"plan",
+                              "prints what each device would hold, compute and exchange",
+                              "-m FILE [-sm MODE] [-dev LIST] [options]",
+                              groups,
+                              run,
+                              {},
+                              glossaries};
 
 }  // namespace tandem::cli

@@ -73,6 +73,7 @@ constexpr OptionGroup output_options{"text", output_list};
 constexpr const OptionGroup* groups[] = {&file_options,     &prompt_options, &output_options,
                                          &sampling_options, &step_options,   &device_options,
                                          &foreign_options};
+constexpr const Glossary* glossaries[] = {&device_environment};
 
 // Standard output: text that has not ended in the middle of a character.
 class Output {
@@ -207,6 +208,7 @@ int run(const Arguments& arguments) {
 
 }  // namespace
 
-const Subcommand run_command{"run", "continues a text", "-m FILE [-p TEXT] [options]", groups, run};
+const Subcommand run_command{"run", "continues a text", "-m FILE [-p TEXT] [options]", groups, run,
+                             {},    glossaries};
 
 }  // namespace tandem::cli

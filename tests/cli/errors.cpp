@@ -7,9 +7,11 @@
 #include <cstdlib>
 #include <regex>
 
+#include "cli/options.h"
 #include "cli/process.h"
 #include "cli/tiny_model.h"
 #include "gguf/writer.h"
+#include "kernels/cpu/variants.h"
 
 namespace tandem::test {
 
@@ -320,6 +322,21 @@ TEST(help, is_on_standard_output) {
     for (const char* name : {" --no-host,", " --mmap,", " --warmup"})
         EXPECT_EQ(bench.find(name), bench.rfind(name)) << name;
     EXPECT_EQ(tandem({"--version"}).out.substr(0, 7), "tandem ");
+}
+
+TEST(help, names_the_environment_variables_that_a_command_reads) {
+    for (const char* command : {"run", "logits", "bench", "perplexity", "plan", "devices"}) {
+        const std::string help = tandem({command, "--help"}).out;
+        const size_t at = help.find("\nenvironment:\n");
+        ASSERT_NE(at, std::string::npos) << command;
+        EXPECT_EQ(help.find("\nenvironment:\n", at + 1), std::string::npos) << command;
+        for (const char* name : {"TANDEM_CPU", "TANDEM_VULKAN_PRODUCTS", "XDG_CACHE_HOME, HOME"})
+            EXPECT_NE(help.find("\n  " + std::string(name) + " ", at), std::string::npos) << name;
+        for (const std::string& variant : cli::split(kernels::cpu::supported_variants(), ", "))
+            EXPECT_NE(help.find(variant, at), std::string::npos) << variant;
+    }
+    EXPECT_NE(tandem({"bench", "--help"}).out.find("\n  TMPDIR "), std::string::npos);
+    EXPECT_EQ(tandem({"inspect", "--help"}).out.find("environment"), std::string::npos);
 }
 
 }  // namespace tandem::test

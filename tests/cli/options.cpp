@@ -27,6 +27,10 @@ constexpr Option list[] = {
 constexpr OptionGroup group{"some", list};
 constexpr const OptionGroup* groups[] = {&group};
 const Subcommand command{"try", "Tries.", "-p TEXT", groups, nullptr};
+constexpr Term shades[] = {{"TINT", "the shade"}}, lights[] = {{"LAMP", "how bright"}};
+constexpr Glossary first{"environment", shades}, second{"environment", lights};
+constexpr const Glossary* glossaries[] = {&first, &second};
+const Subcommand explained{"try", "Tries.", "-p TEXT", groups, nullptr, {}, glossaries};
 const Subcommand with_bare{"try", "Tries.", "FILE", groups, nullptr, "prompt"};
 
 Arguments read(std::vector<std::string> words) { return parse(command, words); }
@@ -183,6 +187,18 @@ accepted for scripts that were written for llama.cpp, without effect:
 known from llama.cpp and not supported; each says why:
   --lora, --mirostat
 )");
+}
+
+TEST(options, help_explains_what_is_no_option) {
+    EXPECT_NE(help(explained).find(R"(an optional value
+
+environment:
+  TINT                                  the shade
+  LAMP                                  how bright
+
+accepted )"),
+              std::string::npos)
+        << help(explained);
 }
 
 TEST(options, memory_nodes_share_every_layer) {
