@@ -32,7 +32,8 @@ constexpr Term profile_terms[] = {
     {"GMAC/s, limit",
      "thousands of millions of multiply-adds a second, and the part of the device's limit"},
     {"barriers", "a row: all the waiting of the column barrier"},
-    {"exchanges", "a row: what devices exchanged, with the waiting for each other"},
+    {"exchanges",
+     "a row: with other devices, and with the host, which takes logits; waiting included"},
     {"between runs of launches", "a row: what is left, such as a device's start of each step"},
     {"all", "a row: the prompt or the generation, from its first step to the end of its last"},
 };
