@@ -27,9 +27,8 @@ const Form& bf16_form(int parts);
 // Types of signed codes of 8 bits in blocks of 32, which are multiplied in 16 bits where sums are
 // kept in halves of lanes.
 bool signed_bytes(gguf::DType dtype);
-// Types of a scale times -1, 0, 1 or 2, which prompts multiply in 16 bits, wherever there are dot
-// products of such (isa/ternary.cpp): rounding the activation to 8 would be all of their error. A
-// few tokens stay in 8.
+// Types of a scale times -1, 0, 1 or 2, which prompts multiply in 16 bits (isa/ternary.cpp):
+// rounding the activation to 8 would be all of their error. A few tokens stay in 8.
 bool has_few_levels(gguf::DType dtype);
 // In blocks of 32 or 128.
 const Form& q16_tiles(int64_t block);

@@ -261,9 +261,9 @@ using PlaceBf16 = void(const float* row, int64_t columns, int parts, uint8_t* ti
 
 // What a set multiplies in prompts otherwise than in int8 and f32; each does what those before do.
 enum class Reduced {
-    Nothing,
-    // F16, BF16, types of few levels (forms.h) and attention with caches other than F32 in 16-bit
-    // integers; with caches of codes the attention of few tokens, too. AVX2 and all above.
+    Nothing,  // but types of few levels (forms.h), in 16-bit integers
+    // F16, BF16 and attention with caches other than F32 in 16-bit integers; with caches of codes
+    // the attention of few tokens, too. AVX2 and all above.
     Int16,
     Bf16,     // but BF16 in bf16: AVX512-BF16
     AllTypes  // all in bf16 but F32 and types of few levels; F16 as two such numbers: AMX-BF16

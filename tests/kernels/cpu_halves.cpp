@@ -99,7 +99,7 @@ TEST(CpuHalves, ProductsMeetNumbersOfAnySize) {
 }
 
 // Codes of few levels and signed ones of 8 bits are exact, and tokens keep as many bits as with
-// F16, in sets that multiply them in 16 bits.
+// F16, where they are multiplied in 16 bits.
 TEST(CpuHalves, CodesAreExact) {
     for (DType dtype :
          {DType::Q8_0, DType::IQ4_NL, DType::TQ1_0, DType::TQ2_0, DType::Q1_0, DType::Q2_0}) {
@@ -110,8 +110,7 @@ TEST(CpuHalves, CodesAreExact) {
         for (const test::Machine& machine : test::machines()) {
             SCOPED_TRACE(machine.variant + " " + std::string(gguf::name(dtype)));
             const kernels::cpu::Isa& isa = kernels::cpu::find_variant(machine.variant)->isa();
-            const bool in_16_bits =
-                few_levels ? isa.reduced >= kernels::cpu::Reduced::Int16 : isa.sums_in_halves;
+            const bool in_16_bits = few_levels || isa.sums_in_halves;
             EXPECT_EQ(block_of(isa, dtype), in_16_bits ? 32 : 0);
             if (!in_16_bits) continue;
             expect_product(product_of(machine, dtype, weights, tokens), weights.values, tokens,
@@ -169,11 +168,8 @@ TEST(CpuHalves, NeighboursDoNotDecideHowCodesAreRead) {
             products(Sums(four), machine, 40),
             halves ? Launches({{others, 1}, {codes, 2}, {others, 1}}) : Launches({{others, 4}}));
         EXPECT_EQ(products(Sums(four), machine, 8), Launches({{few, 4}}));
-        const bool in_16_bits = isa.reduced >= kernels::cpu::Reduced::Int16;
-        EXPECT_EQ(
-            products(Sums(levels), machine, 40),
-            Launches(
-                {{others, 1}, {in_16_bits ? "linear.q16_of_few_levels" : few, 2}, {others, 1}}));
+        EXPECT_EQ(products(Sums(levels), machine, 40),
+                  Launches({{others, 1}, {"linear.q16_of_few_levels", 2}, {others, 1}}));
         EXPECT_EQ(products(Sums(levels), machine, 8), Launches({{few, 4}}));
     }
     for (const auto& types : {three, two, four, levels})

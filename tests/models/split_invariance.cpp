@@ -238,7 +238,7 @@ bool steps_round_otherwise(const Kind& kind, const Bounds& bounds, const gguf::F
                (isa.reduced >= Reduced::Bf16 && !kernels::cpu::adds_cheaply() &&
                 tensor.dtype == DType::BF16) ||
                (isa.sums_in_halves && kernels::cpu::signed_bytes(tensor.dtype)) ||
-               (isa.reduced >= Reduced::Int16 && kernels::cpu::has_few_levels(tensor.dtype));
+               kernels::cpu::has_few_levels(tensor.dtype);
     });
 }
 

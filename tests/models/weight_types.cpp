@@ -7,7 +7,6 @@
 #include "cli/options.h"
 #include "data.h"
 #include "gguf/folder.h"
-#include "kernels/cpu/forms.h"
 #include "kernels/cpu/variants.h"
 #include "model/tokenizer/tokenizer.h"
 #include "models/perplexity.h"
@@ -107,22 +106,17 @@ TEST_F(WidenedModel, width_changes_nothing) {
 
 class WeightType : public WidenedModel, public ::testing::WithParamInterface<gguf::DType> {};
 
-// The instruction sets of this machine. Types of few levels are left to those that multiply them in
-// 16-bit integers: to round tokens to 8 bits, as portable code does, would be most of their error.
-std::vector<std::string> variants_for(gguf::DType dtype) {
+// The instruction sets of this machine.
+std::vector<std::string> variants() {
     std::vector<std::string> names = cli::split(kernels::cpu::supported_variants(), ", ");
-    std::erase_if(names, [&](const std::string& name) {
-        if (name.empty()) return true;  // between the two characters of a separator
-        const kernels::cpu::Reduced reduced = kernels::cpu::find_variant(name)->isa().reduced;
-        return kernels::cpu::has_few_levels(dtype) && reduced < kernels::cpu::Reduced::Int16;
-    });
+    std::erase(names, "");  // between the two characters of a separator
     return names;
 }
 
 TEST_P(WeightType, predicts_as_the_reference_does) {
     const gguf::File file = wide(GetParam());
     const double expected = perplexity_on("reference", file);
-    for (const std::string& variant : variants_for(GetParam())) {
+    for (const std::string& variant : variants()) {
         const double found = perplexity_on("cpu", file, variant);
         EXPECT_NEAR(found / expected, 1, 0.005)
             << variant << " found " << found << " instead of " << expected;

@@ -61,14 +61,13 @@ struct TQ2_0 {
 };
 
 // Weights are exact, so that rounding tokens to 8 bits would be all that is lost: prompts are
-// multiplied in 16, wherever there are dot products of such.
+// multiplied in 16.
 template <class OfRows, class OfTiles>
 constexpr Matrix few_level_kernels{
     .block = is_wide<OfRows> ? 256 : 32,
     .multiply_rows = multiply<OfRows>,
-    .multiply_tiles = panels_if<!fast_pairs, QuadDots<OfRows>>(),
-    .multiply_q16 = panels_if<fast_pairs, Q16Dots<OfTiles>>(),
-    .q16_block = fast_pairs ? 32 : 0,
+    .multiply_q16 = multiply_panels<Q16Dots<OfTiles>>,
+    .q16_block = 32,
     .multiply_crossed = panels_if<crosses, Q16Dots<Adding<OfTiles>>>()};
 
 }  // namespace

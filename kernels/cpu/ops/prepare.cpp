@@ -126,7 +126,6 @@ extern const CpuKernel prepare_bf16_pair{.name = "prepare.bf16_pair",
 extern const CpuKernel prepare_q16{.name = "prepare.q16_tiles",
                                    .claim = never,
                                    .bind = bind_tiles_of<&TileForm::q16_block, 32>,
-                                   .needs = Reduced::Int16,
                                    .by_tokens = true};
 extern const CpuKernel prepare_q16_of_128{.name = "prepare.q16_of_128_tiles",
                                           .claim = never,
