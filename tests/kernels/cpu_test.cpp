@@ -510,6 +510,15 @@ TEST(Cpu, DeltaNetForgets) {
         }
 }
 
+TEST(Cpu, DeltaNetGrowsAgain) {
+    for (bool per_channel : {false, true})
+        for (const test::RegrownDelta& how : test::regrown_deltas) {
+            SmallModel model;
+            how.build(model, per_channel);
+            expect_close(model, {how.step()}, 1e-10);
+        }
+}
+
 // A decay that is no number spoils what comes after it, in chunks as in steps.
 TEST(Cpu, DeltaNetKeepsNaN) {
     constexpr int32_t spoiled = 60;

@@ -30,6 +30,51 @@ inline void build_delta_net(SmallModel& model, bool per_channel,
 // Log decays that forget all, or almost, and one with which states grow.
 inline const std::vector<float> unusual_decays = {-90, -1e4f, -1e30f, -INFINITY, 2};
 
+// A delta net with a large state, which a token forgets before two let it grow, all three without a
+// correction: what was forgotten stays so.
+struct RegrownDelta {
+    float shrinking, growing;  // log decays
+
+    static constexpr int32_t forgets = 1, grows = 2, large = 50;  // ids; others are ordinary
+
+    void build(SmallModel& model, bool per_channel) const {
+        Axis heads = model.axis("heads", 2), d = model.axis("d", 37);
+        auto wave = [](int32_t id, size_t i) { return std::sin(float(size_t(id) * 31 + i * 7)); };
+        auto key = [=](int32_t id, size_t i) { return 0.2f * wave(id, i); };
+        auto value = [=](int32_t id, size_t i) { return (id >= large ? 1e12f : 1) * wave(id, i); };
+        auto decay = [this](int32_t id, size_t) {
+            return id == forgets ? shrinking : id == grows ? growing : -0.1f;
+        };
+        auto strength = [](int32_t id, size_t) {
+            return id == forgets || id == grows ? 0.0f : 0.5f;
+        };
+        Tensor state =
+            model.graph.state("state", gguf::DType::F32, {model.axis("slots", 1), heads, d}, {d});
+        const Shape decays = per_channel ? Shape{heads, d} : Shape{heads};
+        model.finish(delta_net(activation_of(model, "q", {heads, d}, key),
+                               activation_of(model, "k", {heads, d}, key),
+                               activation_of(model, "v", {heads, d}, value),
+                               activation_of(model, "decay", decays, decay),
+                               activation_of(model, "beta", {heads}, strength), state));
+    }
+    // Within chunks, at the first tokens of one, and from one to the next.
+    static graph::StepInputs step() {
+        std::vector<int32_t> ids;
+        for (int32_t i = 0; i < 100; ++i) ids.push_back(3 + i % 40);
+        for (const size_t first : {10, 32, 62, 95}) {
+            for (size_t i = first - 9; i < first; ++i) ids[i] += large;
+            ids[first] = forgets, ids[first + 1] = ids[first + 2] = grows;
+        }
+        graph::StepInputs step;
+        step.append(0, 0, ids);
+        for (int32_t i = 0; i < 100; ++i)
+            if (ids[size_t(i)] < large) step.rows.push_back(i);
+        return step;
+    }
+};
+
+inline constexpr RegrownDelta regrown_deltas[] = {{-200, 40}, {-1e30f, 42}};
+
 // A delta net of which something is not finite in one token.
 struct SpoiledDelta {
     std::string operand;  // q, k, v, decay or beta: its first element of the token, in each head

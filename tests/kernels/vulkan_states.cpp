@@ -1,4 +1,5 @@
 // Kernels of Vulkan devices that keep a state of each sequence.
+#include "kernels/cpu/device.h"
 #include "kernels/delta_case.h"
 #include "kernels/vulkan_case.h"
 
@@ -90,6 +91,32 @@ TEST_F(VulkanStates, DeltaNetForgets) {
                                   [&](int32_t id) { return id % 32 == 5 ? unusual : -0.1f; });
             expect_close(model, {test::random_step(0, 70), test::random_step(70, 1)}, 1e-10);
         }
+}
+
+TEST_F(VulkanStates, DeltaNetGrowsAgain) {
+    for (bool per_channel : {false, true})
+        for (const test::RegrownDelta& how : test::regrown_deltas) {
+            SmallModel model;
+            how.build(model, per_channel);
+            expect_close(model, {how.step()}, 1e-10);
+        }
+}
+
+// What grows after it has shrunk to nothing is lost for floats, between chunks as within, as on a
+// CPU; the reference, whose numbers reach further, brings it back.
+TEST_F(VulkanStates, DeltaNetLosesWhatFloatsDo) {
+    for (bool per_channel : {false, true}) {
+        SmallModel model;
+        const test::RegrownDelta how{-106, 43};
+        how.build(model, per_channel);
+        const auto expected =
+            model.run(std::make_unique<kernels::CpuDevice>(
+                          kernels::CpuDevice::Options{.name = "cpu", .cores = {0}}),
+                      {how.step()});
+        EXPECT_LE(test::nmse(model.run(kernels::make_vulkan_device(test::in_floats), {how.step()}),
+                             expected),
+                  1e-10);
+    }
 }
 
 }  // namespace

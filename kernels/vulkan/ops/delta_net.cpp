@@ -27,13 +27,14 @@ constexpr uint32_t worth_a_chunk = 16;
 
 int64_t padded(int64_t length) { return (length + channels - 1) / channels * channels; }
 
-// Some channels of a number per token, as they lie in shared memory. To solve takes four of them
-// and two numbers per token, to go on two and the rows of the state.
+// Some channels of a number per token, as they lie in shared memory. To solve takes four of them,
+// two numbers per token and one per channel, to go on two and the rows of the state.
 constexpr int64_t tile_bytes = chunk * (channels + 4) * 4;
 
 bool has_room_for_chunks(int64_t length) {
     const int64_t state_bytes = chunk_rows * (padded(length) + 4) * 4;
-    return std::max(4 * tile_bytes + 2 * chunk * 4, 2 * tile_bytes + state_bytes) <= shared_bytes;
+    return std::max(4 * tile_bytes + (2 * chunk + channels) * 4, 2 * tile_bytes + state_bytes) <=
+           shared_bytes;
 }
 
 bool may_be_long(const Operation& operation) {

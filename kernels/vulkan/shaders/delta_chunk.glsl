@@ -27,5 +27,15 @@ uint chunk_end(Sequence sequence, uint token) {
     return min((token / chunk + 1) * chunk, sequence.first + sequence.count);
 }
 
+// Whether a decay leaves nothing. It is not added up with those between tokens, where it would take
+// the bits of those after it, or all of them.
+bvec4 forgets(vec4 decay) {
+    return lessThan(decay, vec4(-104));
+}
+// Decays of the state, added up: what is forgotten stays so, even if it were to grow again.
+vec4 fading(vec4 decay) {
+    return mix(decay, vec4(-1.0 / 0.0), forgets(decay));
+}
+
 // Tokens in shared memory lie this many fours apart, so that neighbours are in different banks.
 const uint fours = channels / 4, fours_apart = fours + 1;

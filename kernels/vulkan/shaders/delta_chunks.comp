@@ -117,10 +117,10 @@ void update_state(uint first, uint count, uint head) {
                 added[r] += room[j * deltas_apart + (kept_row() + r) / 4][r % 4] * key;
             uint64_t decays = decay_row(first + j, head);
             if (per_channel) {
-                after += four_of(decays, 4 * four, length, aligned);
+                after += fading(four_of(decays, 4 * four, length, aligned));
                 decayed = exp(after);
             } else {
-                after.x += Floats(decays).at[0];
+                after.x += fading(vec4(Floats(decays).at[0])).x;
                 decayed = vec4(exp(after.x));
             }
         }

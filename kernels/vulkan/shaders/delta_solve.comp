@@ -11,24 +11,33 @@ shared vec4 keys[chunk * fours_apart], queries[chunk * fours_apart];
 const uint sums_kept = per_channel ? chunk * fours_apart : 1;
 shared vec4 sums[sums_kept];       // decays added up
 shared float sum_of_token[chunk];  // the same, where they are those of the head
+// Tokens that forget all, as bits: of channels, or of the head in the first.
+shared uvec4 forgetting[fours];
 shared float strengths[chunk];
 // How much of delta_j goes into delta_i: [j][i / 4].
 shared vec4 among[chunk * fours_apart];
 
-// A logarithm that is added up. e to the least is 0, as to anything below, which would take the bits
-// of those after it, or all of them.
-vec4 added(vec4 decay) {
-    const vec4 least = vec4(-104);
-    return mix(decay, least, lessThan(decay, least));
+// x of some channels, 0 where a token behind j, up to i, forgets.
+vec4 unless_forgotten(vec4 x, uint j, uint i, uint four) {
+    const uint between = (2u << i) - (2u << j);
+    return mix(x, vec4(0), notEqual(forgetting[four] & between, uvec4(0)));
 }
 
 void load_tokens(uint first, uint count, uint head) {
     for (uint i = gl_LocalInvocationIndex; i < chunk; i += gl_WorkGroupSize.x) {
         strengths[i] = i < count ? strength_of(first + i, head) : 0;
+        if (per_channel) continue;
         float sum = 0;
-        for (uint j = 0; !per_channel && j <= min(i, count - 1); ++j)
-            sum += added(vec4(Floats(decay_row(first + j, head)).at[0])).x;
+        uint bits = 0;
+        for (uint j = 0; j <= min(i, count - 1); ++j) {
+            vec4 decay = vec4(Floats(decay_row(first + j, head)).at[0]);
+            if (forgets(decay).x)
+                bits |= 1u << j;
+            else
+                sum += decay.x;
+        }
         sum_of_token[i] = sum;
+        if (i == chunk - 1) forgetting[0] = uvec4(bits);
     }
 }
 
@@ -43,12 +52,17 @@ void load_channels(uint first, uint count, uint head, uint channel) {
     }
     if (!per_channel || gl_LocalInvocationIndex >= fours) return;
     vec4 sum = vec4(0);
+    uvec4 bits = uvec4(0);
     for (uint token = 0; token < chunk; ++token) {
-        if (token < count)
-            sum += added(four_of(decay_row(first + token, head),
-                                 channel + 4 * gl_LocalInvocationIndex, length, aligned));
+        if (token < count) {
+            vec4 decay = four_of(decay_row(first + token, head),
+                                 channel + 4 * gl_LocalInvocationIndex, length, aligned);
+            sum += mix(decay, vec4(0), forgets(decay));
+            bits |= uvec4(forgets(decay)) << token;
+        }
         sums[token * fours_apart + gl_LocalInvocationIndex] = sum;
     }
+    forgetting[gl_LocalInvocationIndex] = bits;
 }
 
 // The products of keys and queries with earlier keys. An invocation has tokens i to i + 3 and two
@@ -63,22 +77,29 @@ void multiply(uint first, uint count, uint head) {
         barrier();
         load_channels(first, count, head, channel);
         barrier();
-        for (uint four = 0; four < fours; ++four)
+        for (uint four = 0; four < fours; ++four) {
+            const bool some_forget = per_channel && forgetting[four] != uvec4(0);
             for (uint a = 0; a < 4; ++a)
                 for (uint b = 0; b < 2; ++b) {
                     uint at = (i + a) * fours_apart + four, from = js[b] * fours_apart + four;
                     vec4 key = keys[from];
-                    // Above 0 only where j > i, which is left out below.
+                    // Where j > i it may be anything, and is left out below.
                     if (per_channel) key *= exp(sums[at] - sums[from]);
+                    if (some_forget) key = unless_forgotten(key, js[b], i + a, four);
                     of_keys[a][b] += dot(keys[at], key);
                     of_queries[a][b] += dot(queries[at], key);
                 }
+        }
     }
     for (uint b = 0; b < 2; ++b) {
         uint j = js[b];
         vec4 column = vec4(0);
         for (uint a = 0; a < 4; ++a) {
-            float decayed = per_channel ? 1 : exp(sum_of_token[i + a] - sum_of_token[j]);
+            float decayed = 1;
+            if (!per_channel) {
+                float power = exp(sum_of_token[i + a] - sum_of_token[j]);
+                decayed = unless_forgotten(vec4(power), j, i + a, 0).x;
+            }
             if (j < i + a) column[a] = strengths[i + a] * decayed * of_keys[a][b];
             if (i + a < count)
                 Floats(solved_reads(first + i + a, head)).at[j] =
@@ -108,8 +129,7 @@ void solve(uint first, uint count, uint head, uint column) {
             }
             float query = 0;
             if (column < length) {
-                sum = per_channel ? sum + Floats(decay_row(token, head)).at[column]
-                                  : sum_of_token[i];
+                sum += fading(vec4(Floats(decay_row(token, head)).at[per_channel ? column : 0])).x;
                 query = exp(sum) * Floats(query_row(token, head)).at[column];
                 own[r] = strengths[i] * exp(sum) * Floats(key_row(token, head)).at[column];
             }
