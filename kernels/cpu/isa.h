@@ -313,6 +313,7 @@ struct Isa {
     void (*gelu_mul)(const float* gate, const float* up, float* y, int64_t count) = nullptr;
     void (*clamped_swiglu)(const float* gate, const float* up, float* y, int64_t count) = nullptr;
     Map* scale = nullptr;     // x times the parameter
+    Map* exp = nullptr;       // e^x
     Map* sigmoid = nullptr;   // 1 / (1 + e^-x)
     Map* softplus = nullptr;  // ln(1 + e^x)
     Map* soft_cap = nullptr;  // the parameter times tanh(x / parameter)

@@ -32,6 +32,7 @@ struct Case {
 constexpr float parameter = 3;
 const Case cases[] = {
     {"scale", &Isa::scale, [](double x) { return parameter * x; }, 1e-7, 0},
+    {"exp", &Isa::exp, [](double x) { return double(std::exp(float(x))); }, 3e-7, 3e-45},
     {"sigmoid", &Isa::sigmoid, [](double x) { return 1 / (1 + std::exp(-x)); }, 3e-7, 1e-37},
     {"softplus", &Isa::softplus,
      [](double x) { return x > 0 ? x + std::log1p(std::exp(-x)) : std::log1p(std::exp(x)); }, 3e-7,

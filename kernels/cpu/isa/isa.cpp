@@ -75,6 +75,7 @@ const Isa& isa() {
                            .gelu_mul = gelu_mul,
                            .clamped_swiglu = clamped_swiglu,
                            .scale = scale,
+                           .exp = exp,
                            .sigmoid = sigmoid,
                            .softplus = softplus,
                            .soft_cap = soft_cap,

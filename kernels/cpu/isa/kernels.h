@@ -31,7 +31,7 @@ void mul_arrays(const float* a, const float* b, float* y, int64_t count);
 void silu_mul(const float* gate, const float* up, float* y, int64_t count);
 void gelu_mul(const float* gate, const float* up, float* y, int64_t count);
 void clamped_swiglu(const float* gate, const float* up, float* y, int64_t count);
-Map scale, sigmoid, softplus, soft_cap;
+Map scale, exp, sigmoid, softplus, soft_cap;
 void softmax(const float* x, float* y, int64_t count);
 void add_scaled(const float* x, float weight, float* y, int64_t count);
 float dot_arrays(const float* a, const float* b, int64_t count);

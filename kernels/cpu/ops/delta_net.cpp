@@ -92,7 +92,7 @@ struct DeltaNet {
             step.beta = *beta.row(at);
             step.out = out.row(at) + row;
             if (per_channel) {
-                for (int64_t c = 0; c < step.length; ++c) decays[c] = std::exp(decay.row(at)[c]);
+                site.isa.exp(decay.row(at), decays, step.length, 0);
                 step.decays = decays;
             } else {
                 step.decay = std::exp(*decay.row(at));
