@@ -82,7 +82,7 @@ struct MoeFfn {
 
     void run(const Worker& worker) const {
         if (worker.index == 0) order_choices();
-        worker.barrier->wait();
+        if (room.tiled) worker.barrier->wait();  // only tiles follow the order
         bool one = one_form_for_both();
         prepare(gate, room.gate_x, room.gate_tiles, worker);
         if (!one) prepare(up, room.up_x, room.up_tiles, worker);
@@ -211,15 +211,16 @@ struct MoeFfn {
     // The tokens in the forms that a matrix reads; rows of f32 are read as they lie.
     void prepare(const HeldMatrix& reader, int64_t to, int64_t tiles, const Worker& worker) const {
         int64_t first, last, block = block_read_by(reader);
-        bool rows = false;
-        each_expert([&](int64_t expert) { rows = rows || !reads_tiles(expert); });
+        bool rows = !room.tiled;
+        if (room.tiled) each_expert([&](int64_t expert) { rows = rows || !reads_tiles(expert); });
         worker.share(tokens(), first, last);
         for (int64_t r = first; rows && block > 0 && r < last; ++r)
             site.isa.quantize(x.row(r), x.length, block,
                               at<uint8_t>(to) + r * q8_row(x.length, block).bytes);
         const TileForm form = tile_form(reader, room.embd);
+        if (!room.tiled || !form) return;
         worker.share(all_choices(), first, last);
-        for (int64_t i = first; room.tiled && form && i < last; ++i)
+        for (int64_t i = first; i < last; ++i)
             if (reads_tiles(expert_of(i)))
                 place(form, x.row(at<const int32_t>(room.token)[i]), i, tiles);
     }
