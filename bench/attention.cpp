@@ -96,7 +96,8 @@ void run(benchmark::State& state, const kernels::cpu::Isa& isa, DType dtype, con
         attention.v = shape.second ? attention.k : values.of(number);
         if (shape.second) attention.k2 = seconds.of(number);
         ++number;
-        const int64_t part = few ? kernels::cpu::attention_part : cells;
+        // Caches are read in parts where there are few tokens.
+        const int64_t part = queries <= 32 ? kernels::cpu::attention_part : cells;
         for (attention.begin = 0; attention.begin < cells; attention.begin += part) {
             attention.end = attention.begin + part;
             few ? isa.attend_few(attention) : isa.attend_block(attention);
