@@ -48,7 +48,7 @@ inline void add_products(const float* a, int64_t a_stride, const float* b, int64
 }
 
 // What is read after a product with the rows of key_columns: those of `position` on, of which each
-// of so many tiles asks for its share.
+// of so many tiles asks for its share; also behind the end of a part, where mostly the next begins.
 Meanwhile share_of_rows(const CacheHead& cache, int64_t position, int64_t number, int64_t tiles) {
     const int64_t bytes = key_columns * cache.stride / tiles;
     return {CacheRun(cache, position).row(0) + number * bytes, bytes};
@@ -62,10 +62,9 @@ void multiply_keys(const Attention& a, const BlockOfCells& s, int64_t at, int64_
     for (int64_t c = from; c < to; c += key_columns) {
         float* scores = s.weights + c;
         if (s.key_codes) {
-            const int64_t next = position + attention_cells + c;
             auto after = [&](const CacheHead& cache) {
-                return next < a.end ? share_of_rows(cache, next, at / tile_queries, tiles)
-                                    : Meanwhile();
+                return share_of_rows(cache, position + attention_cells + c, at / tile_queries,
+                                     tiles);
             };
             multiply_codes<tile_queries, false>(q, inner, s.key(c, 0), s.d, scores, after(a.k));
             if (s.d2 > 0)
