@@ -46,8 +46,9 @@ class Communicator {
     // those that it receives from came behind it.
     virtual std::chrono::nanoseconds run(int device, const Meeting& meeting, uint32_t sequence,
                                          Counts counts) = 0;
-    // The caller's side of the exchange that fetches the logits: fills [rows vocab].
-    virtual void fetch(int exchange, uint32_t sequence, Counts counts, std::span<float> logits) = 0;
+    // The caller's side of the exchange that brings the logits: [rows vocab], which stay until the
+    // next call.
+    virtual std::span<const float> fetch(int exchange, uint32_t sequence, Counts counts) = 0;
 
     // After an error: every wait, now and later, throws. Nothing hangs.
     virtual void poison() = 0;

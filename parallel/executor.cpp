@@ -120,9 +120,9 @@ void Executor::wait(Ticket ticket, const Sink& sink) {
             int64_t rows = int64_t(step->rows.size());
             for (int64_t first = 0; first < rows; first += head_rows) {
                 int64_t count = std::min(head_rows, rows - first);
-                logits_.resize(size_t(count * vocab_));
-                communicator_->fetch(fetch_, fetched_++, {.rows = count}, logits_);
-                if (number == ticket && sink) sink(first, logits_);
+                std::span<const float> logits =
+                    communicator_->fetch(fetch_, fetched_++, {.rows = count});
+                if (number == ticket && sink) sink(first, logits);
             }
             std::unique_lock lock(mutex_);
             changed_.wait(lock, [&] {

@@ -110,8 +110,7 @@ class Executor {
     bool stopping_ = false;
     std::exception_ptr error_;
 
-    uint32_t fetched_ = 0;       // head runs whose logits the caller has taken
-    std::vector<float> logits_;  // of one block of rows
+    uint32_t fetched_ = 0;  // head runs whose logits the caller has taken
     std::atomic<bool> cancelled_ = false;
     std::atomic<uint64_t> exchange_time_ = 0;
 };

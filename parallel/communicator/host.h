@@ -25,7 +25,7 @@ class HostCommunicator final : public Communicator {
     void reuse(int exchange, uint32_t sequence) override;
     std::chrono::nanoseconds run(int device, const Meeting& meeting, uint32_t sequence,
                                  Counts counts) override;
-    void fetch(int exchange, uint32_t sequence, Counts counts, std::span<float> logits) override;
+    std::span<const float> fetch(int exchange, uint32_t sequence, Counts counts) override;
     void poison() override;
 
   private:
@@ -73,6 +73,7 @@ class HostCommunicator final : public Communicator {
     const bool spin_;
     std::vector<Memory> memory_;
     std::vector<std::unique_ptr<Point>> points_;  // by step of the placed list
+    std::vector<float> fetched_;                  // of several sources
     std::atomic<bool> poisoned_ = false;
 };
 

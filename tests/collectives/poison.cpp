@@ -101,9 +101,8 @@ TEST(Poison, ends_a_wait_for_a_slot) {
 TEST(Poison, ends_a_fetch) {
     Watchdog watchdog;
     Net net({logits}, 1);
-    std::vector<float> row(length);
-    expect_poisoned(net, [&] { net.communicator->fetch(0, 0, {.tokens = 1, .rows = 1}, row); });
-    EXPECT_THROW(net.communicator->fetch(0, 1, {.tokens = 1, .rows = 1}, row), Poisoned);
+    expect_poisoned(net, [&] { net.communicator->fetch(0, 0, {.tokens = 1, .rows = 1}); });
+    EXPECT_THROW(net.communicator->fetch(0, 1, {.tokens = 1, .rows = 1}), Poisoned);
 }
 
 // Two devices and the host in full swing; one of them gives up at some point.
@@ -138,10 +137,9 @@ TEST(Poison, in_the_middle_ends_everyone) {
         std::vector<std::thread> threads;
         for (int device : {0, 1, 2}) threads.emplace_back(work, device);
         threads.emplace_back([&] {
-            std::vector<float> row(length);
             try {
                 for (uint32_t round = 0;; ++round)
-                    net.communicator->fetch(3, round, {.tokens = 1, .rows = 1}, row);
+                    net.communicator->fetch(3, round, {.tokens = 1, .rows = 1});
             } catch (const Poisoned&) {
                 ++ended;
             }

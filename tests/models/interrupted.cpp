@@ -36,8 +36,8 @@ class SlowToPoison final : public Communicator {
                                  Counts counts) override {
         return host_.run(device, meeting, sequence, counts);
     }
-    void fetch(int exchange, uint32_t sequence, Counts counts, std::span<float> logits) override {
-        host_.fetch(exchange, sequence, counts, logits);
+    std::span<const float> fetch(int exchange, uint32_t sequence, Counts counts) override {
+        return host_.fetch(exchange, sequence, counts);
     }
     void poison() override {
         std::this_thread::sleep_for(std::chrono::milliseconds(50));
