@@ -69,14 +69,20 @@ size_t Sampler::list(std::span<const float> logits) {
     const auto& order = options_.order;
     const auto first = std::find_if(order.begin(), order.end(),
                                     [&](const Stage* stage) { return stage->active(options_); });
-    if (first != order.end() && (*first)->begin && options_.biases.empty()) {
+    if (first != order.end() && (*first)->begin) {
         (*first)->begin(candidates_, logits, options_);
         return size_t(first - order.begin()) + 1;
     }
     candidates_.assign(logits);
-    for (auto [id, bias] : options_.biases)
-        if (id >= 0 && size_t(id) < logits.size()) candidates_.list[size_t(id)].logit += bias;
     return 0;
+}
+
+std::span<const float> Sampler::biased(std::span<const float> logits) {
+    if (options_.biases.empty()) return logits;
+    biased_.assign(logits.begin(), logits.end());
+    for (auto [id, bias] : options_.biases)
+        if (id >= 0 && size_t(id) < logits.size()) biased_[size_t(id)] += bias;
+    return biased_;
 }
 
 void require_numbers(std::span<const float> logits) {
@@ -90,7 +96,7 @@ void require_numbers(std::span<const float> logits) {
 
 int32_t Sampler::sample(std::span<const float> logits) {
     require_numbers(logits);
-    for (size_t i = list(logits); i < options_.order.size(); ++i)
+    for (size_t i = list(biased(logits)); i < options_.order.size(); ++i)
         if (options_.order[i]->active(options_))
             options_.order[i]->apply(candidates_, {options_, history_, randoms_[i]});
     return candidates_.list[draw(candidates_, random_)].id;

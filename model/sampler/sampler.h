@@ -36,12 +36,15 @@ class Sampler {
   private:
     // Lists the candidates; gives the first stage that they have not gone through.
     size_t list(std::span<const float> logits);
+    // The logits with the biases added, which stay until the next call.
+    std::span<const float> biased(std::span<const float> logits);
 
     SamplingOptions options_;
     History history_;
     std::vector<Random> randoms_;  // of the stages
     Random random_;                // of the draw
     Candidates candidates_;
+    std::vector<float> biased_;
 };
 
 }  // namespace tandem::model
