@@ -17,13 +17,14 @@ namespace ops {
 namespace {
 
 void reference(const Call& call) {
-    const View &q_view = call.inputs[0], &v_view = call.inputs[2], &decay_view = call.inputs[3];
-    const View& state = call.inputs[5];
+    const View &q_view = call.inputs[delta_q], &v_view = call.inputs[delta_v];
+    const View& decay_view = call.inputs[delta_decay];
+    const View& state = call.inputs[delta_state];
     DeltaHeads heads(q_view, v_view);
     const int64_t d = q_view.extents.back(), dv = v_view.extents.back();
-    const bool per_channel = decay_view.axes.size() == v_view.axes.size();
-    std::vector<float> q = load(q_view), k = load(call.inputs[1]), v = load(v_view);
-    std::vector<float> decay = load(decay_view), beta = load(call.inputs[4]);
+    const bool per_channel = decays_by_channel(decay_view, v_view);
+    std::vector<float> q = load(q_view), k = load(call.inputs[delta_k]), v = load(v_view);
+    std::vector<float> decay = load(decay_view), beta = load(call.inputs[delta_beta]);
     std::vector<float> result(v.size());
     for (const Sequence& sequence : call.step.sequences)
         for (int64_t head = 0; head < heads.count; ++head) {

@@ -10,6 +10,8 @@ namespace tandem::kernels::cpu::ops {
 
 namespace {
 
+using namespace graph::ops;
+
 constexpr int64_t rows_at_a_time = 32;  // of 128 columns: 16 KB, half a first cache
 // Of a head's rows, for chunks: each part does again what its rows share.
 constexpr int64_t most_parts = 8;
@@ -19,11 +21,13 @@ constexpr int64_t worth_a_chunk = 8;
 size_t claim(std::span<const Operation> ahead) {
     const Operation& operation = ahead[0];
     if (!is(operation, "delta_net")) return 0;
-    for (size_t i = 0; i < 3; ++i)
+    for (size_t i : {delta_q, delta_k, delta_v})
         if (!as_rows(operation.inputs[i].view, 1)) return 0;
-    bool per_channel = operation.inputs[3].view.axes.size() == operation.inputs[2].view.axes.size();
-    return as_rows(operation.inputs[3].view, per_channel ? 1 : 0) &&
-                   as_rows(operation.inputs[4].view, 0) && as_rows(operation.output.view, 1)
+    const bool per_channel =
+        decays_by_channel(operation.inputs[delta_decay].view, operation.inputs[delta_v].view);
+    return as_rows(operation.inputs[delta_decay].view, per_channel ? 1 : 0) &&
+                   as_rows(operation.inputs[delta_beta].view, 0) &&
+                   as_rows(operation.output.view, 1)
                ? 1
                : 0;
 }
@@ -31,7 +35,7 @@ size_t claim(std::span<const Operation> ahead) {
 struct DeltaNet {
     Site site;
     Rows q, k, v, decay, beta, out;  // rows of one head
-    graph::ops::DeltaHeads heads;
+    DeltaHeads heads;
     float* state = nullptr;
     bool per_channel = false;
 
@@ -153,16 +157,16 @@ struct DeltaNet {
 Task bind(const Launch& launch, const Site& site) {
     const Operation& operation = launch.operations[0];
     auto view = [&](size_t operand) { return site.view(operation.inputs[operand]); };
-    bool per_channel = view(3).axes.size() == view(2).axes.size();
+    const bool per_channel = decays_by_channel(view(delta_decay), view(delta_v));
     DeltaNet net{.site = site,
-                 .q = *as_rows(view(0), 1),
-                 .k = *as_rows(view(1), 1),
-                 .v = *as_rows(view(2), 1),
-                 .decay = *as_rows(view(3), per_channel ? 1 : 0),
-                 .beta = *as_rows(view(4), 0),
+                 .q = *as_rows(view(delta_q), 1),
+                 .k = *as_rows(view(delta_k), 1),
+                 .v = *as_rows(view(delta_v), 1),
+                 .decay = *as_rows(view(delta_decay), per_channel ? 1 : 0),
+                 .beta = *as_rows(view(delta_beta), 0),
                  .out = *as_rows(site.view(operation.output), 1),
-                 .heads = {view(0), view(2)},
-                 .state = reinterpret_cast<float*>(view(5).data),
+                 .heads = {view(delta_q), view(delta_v)},
+                 .state = reinterpret_cast<float*>(view(delta_state).data),
                  .per_channel = per_channel};
     return [net](const Worker& worker) { net.run(worker); };
 }

@@ -12,6 +12,8 @@ namespace tandem::kernels::vulkan::ops {
 
 namespace {
 
+using namespace graph::ops;
+
 struct DeltaParameters {
     Address count, sequence_count, sequences, sequence_of;
     Address q, k, v, decay, beta, state, y, scratch;
@@ -49,15 +51,15 @@ bool tokens_lie_together(const graph::View& view) {
 }
 
 const Form* form(const Operation& operation, size_t input) {
-    constexpr size_t state = 5;
-    return input == state || tokens_lie_together(operation.inputs[input].view) ? nullptr : &dense();
+    return input == delta_state || tokens_lie_together(operation.inputs[input].view) ? nullptr
+                                                                                     : &dense();
 }
 
 int64_t scratch_bytes(std::span<const Operation> claimed) {
-    const graph::View &q = claimed[0].inputs[0].view, &v = claimed[0].inputs[2].view;
+    const graph::View &q = claimed[0].inputs[delta_q].view, &v = claimed[0].inputs[delta_v].view;
     if (!may_be_long(claimed[0])) return 0;
     const int64_t solution = 2 * padded(q.extents.back()) + chunk;
-    return v.extents[0] * graph::ops::DeltaHeads(q, v).count * solution * 4;
+    return v.extents[0] * DeltaHeads(q, v).count * solution * 4;
 }
 
 uint32_t token_stride(const graph::View& view) {
@@ -65,15 +67,15 @@ uint32_t token_stride(const graph::View& view) {
 }
 
 bool per_channel(const Operation& operation) {
-    return operation.inputs[3].view.axes.size() == operation.inputs[2].view.axes.size();
+    return decays_by_channel(operation.inputs[delta_decay].view, operation.inputs[delta_v].view);
 }
 
 // Keys, queries and decays of channels can be read four at a time.
 bool in_fours(const Operation& operation, const Site& site) {
-    bool fours = operation.inputs[0].view.extents.back() % 4 == 0;
-    for (size_t i : {0, 1, 3}) {
+    bool fours = operation.inputs[delta_q].view.extents.back() % 4 == 0;
+    for (size_t i : {delta_q, delta_k, delta_decay}) {
         const Operand& operand = operation.inputs[i];
-        if (i != 3 || per_channel(operation))
+        if (i != delta_decay || per_channel(operation))
             fours = fours && site.address(operand) % 16 == 0 && token_stride(operand.view) % 4 == 0;
     }
     return fours;
@@ -83,26 +85,26 @@ DeltaParameters parameters_of(const Launch& launch, const Site& site, bool chunk
     const Operation& operation = launch.operations[0];
     auto address = [&](size_t input) { return site.address(operation.inputs[input]); };
     auto stride = [&](size_t input) { return token_stride(operation.inputs[input].view); };
-    const int64_t length = operation.inputs[0].view.extents.back();
+    const int64_t length = operation.inputs[delta_q].view.extents.back();
     const graph::View& y = operation.output.view;
     const StandingAddresses standing = site.standing(y);
     return {.count = site.count(y),
             .sequence_count = site.sequence_count(y),
             .sequences = standing.sequences,
             .sequence_of = standing.sequence_of,
-            .q = address(0),
-            .k = address(1),
-            .v = address(2),
-            .decay = address(3),
-            .beta = address(4),
-            .state = address(5),
+            .q = address(delta_q),
+            .k = address(delta_k),
+            .v = address(delta_v),
+            .decay = address(delta_decay),
+            .beta = address(delta_beta),
+            .state = address(delta_state),
             .y = site.address(operation.output),
             .scratch = site.scratch(launch),
-            .q_stride = stride(0),
-            .k_stride = stride(1),
-            .v_stride = stride(2),
-            .decay_stride = stride(3),
-            .beta_stride = stride(4),
+            .q_stride = stride(delta_q),
+            .k_stride = stride(delta_k),
+            .v_stride = stride(delta_v),
+            .decay_stride = stride(delta_decay),
+            .beta_stride = stride(delta_beta),
             .y_stride = uint32_t(y.strides[0]),
             .row_bytes = uint32_t(plane_row_bytes(gguf::DType::F32, length)),
             .few = chunked ? worth_a_chunk : UINT32_MAX};
@@ -110,10 +112,10 @@ DeltaParameters parameters_of(const Launch& launch, const Site& site, bool chunk
 
 std::vector<Dispatch> bind(const Launch& launch, const Site& site) {
     const Operation& operation = launch.operations[0];
-    const graph::View &q = operation.inputs[0].view, &v = operation.inputs[2].view;
+    const graph::View &q = operation.inputs[delta_q].view, &v = operation.inputs[delta_v].view;
     const graph::View& y = operation.output.view;
     check(tokens_lie_together(y), "what a delta net gives of a token lies together");
-    const graph::ops::DeltaHeads heads(q, v);
+    const DeltaHeads heads(q, v);
     const int64_t length = q.extents.back(), rows = v.extents.back();
     const bool chunked = may_be_long(operation) && has_room_for_chunks(length);
     const Parameters parameters(parameters_of(launch, site, chunked));
