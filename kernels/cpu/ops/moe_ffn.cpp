@@ -1,5 +1,9 @@
 // moe_ffn on the CPU: tokens gathered by expert, each chosen expert run once over all its tokens.
 //
+//   for each token t, for each expert e of ids[t]:
+//     gate = gate_scale[e] Wgate[e] x[t] + gate_bias[e]        up likewise
+//     y[t] += weights[t, e] down_scale[e] Wdown[e] unit(gate, up)
+//
 // A `choice` is one expert for one token; choices are ordered by expert. Three products and what
 // lies between them are phases of one launch, between which the team meets. Experts with many
 // choices read them in tiles, of which none belongs to two experts; the others read rows.
@@ -32,6 +36,13 @@ struct Groups {
     int64_t first = 0, last = 0;
 };
 
+// Gate or up: the offsets in scratch memory of what it reads and writes.
+struct Projection {
+    const HeldMatrix& matrix;
+    int64_t rows = 0, tiles = 0;  // its operands
+    int64_t hidden = 0;           // f32 [choices ffn]
+};
+
 struct MoeFfn {
     Site site;
     MoeRoom room;
@@ -61,13 +72,17 @@ struct MoeFfn {
         return reader.packed ? tile_form_for(site.isa, reader.dtype, columns) : TileForm{};
     }
     // Choices are numbered in the order of their experts; those of experts held elsewhere are not.
-    int64_t first_choice(int64_t expert) const { return at<const int32_t>(room.offset)[expert]; }
+    int64_t first_choice(int64_t expert) const {
+        return at<const int32_t>(room.first_choice)[expert];
+    }
     int64_t choices_of(int64_t expert) const {
         return first_choice(expert + 1) - first_choice(expert);
     }
     int64_t all_choices() const { return first_choice(room.experts); }
-    int64_t expert_of(int64_t choice) const { return at<const int32_t>(room.expert)[choice]; }
-    int64_t first_tile(int64_t expert) const { return at<const int32_t>(room.tile)[expert]; }
+    int64_t expert_of(int64_t choice) const {
+        return at<const int32_t>(room.expert_of_choice)[choice];
+    }
+    int64_t first_tile(int64_t expert) const { return at<const int32_t>(room.first_tile)[expert]; }
     // Whether an expert with so many reads them in tiles, in all of its matrices. Tiles pay off
     // with fewer on matrix units, where sums in halves of lanes make them much faster than rows,
     // and where rows would round more.
@@ -83,16 +98,17 @@ struct MoeFfn {
     void run(const Worker& worker) const {
         if (worker.index == 0) order_choices();
         if (room.tiled) worker.barrier->wait();  // only tiles follow the order
-        bool one = one_form_for_both();
-        prepare(gate, room.gate_x, room.gate_tiles, worker);
-        if (!one) prepare(up, room.up_x, room.up_tiles, worker);
+        const bool one = one_form_for_both();
+        const Projection to_gate{gate, room.gate_x, room.gate_tiles, room.hidden_gate};
+        const Projection to_up{up, one ? room.gate_x : room.up_x,
+                               one ? room.gate_tiles : room.up_tiles, room.hidden_up};
+        prepare(to_gate, worker);
+        if (!one) prepare(to_up, worker);
         worker.barrier->wait();
         deal_experts(gate, worker, [&](const Worker& member, int64_t expert, Groups groups) {
-            hidden_product(gate, room.gate_x, room.gate_tiles, room.hidden_gate, expert, groups,
-                           groups_of(up, expert, groups.first), member);
+            hidden_product(to_gate, expert, groups, groups_of(up, expert, groups.first), member);
             const bool ends = groups.last == gate.groups();
-            hidden_product(up, one ? room.gate_x : room.up_x, one ? room.gate_tiles : room.up_tiles,
-                           room.hidden_up, expert, groups,
+            hidden_product(to_up, expert, groups,
                            ends ? groups_of(gate, next_expert(expert), 0)
                                 : groups_of(gate, expert, groups.last),
                            member);
@@ -113,33 +129,33 @@ struct MoeFfn {
 
     // Counting sort of the choices that fall to experts held here.
     void order_choices() const {
-        auto *token = at<int32_t>(room.token), *offset = at<int32_t>(room.offset);
+        auto *token = at<int32_t>(room.token), *begin = at<int32_t>(room.first_choice);
         auto* weight = at<float>(room.weight);
         auto* id = reinterpret_cast<const int32_t*>(ids.data);
         auto* w = reinterpret_cast<const float*>(weights.data);
         int64_t used = ids.extents[1], choices = tokens() * used;
-        std::fill_n(offset, room.experts + 1, 0);
+        std::fill_n(begin, room.experts + 1, 0);
         auto expert = [&](int64_t i) {
             return int64_t(id[i / used * ids.strides[0] + i % used * ids.strides[1]]) -
                    first_expert;
         };
         auto held = [&](int64_t e) { return e >= 0 && e < room.experts; };
         for (int64_t i = 0; i < choices; ++i)
-            if (held(expert(i))) ++offset[expert(i) + 1];
-        auto* tile = at<int32_t>(room.tile);
+            if (held(expert(i))) ++begin[expert(i) + 1];
+        auto* tile = at<int32_t>(room.first_tile);
         tile[0] = 0;
         for (int64_t e = 0; e < room.experts; ++e) {
-            int64_t tiles = many(offset[e + 1]) ? tiles_of(offset[e + 1]) : 0;
+            int64_t tiles = many(begin[e + 1]) ? tiles_of(begin[e + 1]) : 0;
             tile[e + 1] = tile[e] + int32_t(tiles);
-            offset[e + 1] += offset[e];
+            begin[e + 1] += begin[e];
         }
-        std::vector<int32_t> next(offset, offset + room.experts);
+        std::vector<int32_t> next(begin, begin + room.experts);
         for (int64_t i = 0; i < choices; ++i) {
             if (!held(expert(i))) continue;
             int32_t to = next[size_t(expert(i))]++;
             token[to] = int32_t(i / used);
             weight[to] = w[i / used * weights.strides[0] + i % used * weights.strides[1]];
-            at<int32_t>(room.expert)[to] = int32_t(expert(i));
+            at<int32_t>(room.expert_of_choice)[to] = int32_t(expert(i));
             if (down_scale) weight[to] *= down_scale[first_expert + expert(i)];
         }
     }
@@ -167,8 +183,11 @@ struct MoeFfn {
         return room.tiled && form ? form.groups() : 1;
     }
     // What a step of an expert's groups costs, in products with one choice: to bring the weights
-    // there is as much work as some of these.
-    int64_t cost_of(int64_t expert) const { return choices_of(expert) + tile_tokens; }
+    // there is about as much work as to multiply them by a tile.
+    int64_t cost_of(int64_t expert) const {
+        constexpr int64_t bringing = tile_tokens;
+        return choices_of(expert) + bringing;
+    }
     // Calls each(member, expert, some of its groups) so that the groups of all experts are dealt to
     // the team by what they cost: experts are chosen unequally often.
     template <typename Each>
@@ -209,20 +228,20 @@ struct MoeFfn {
     }
 
     // The tokens in the forms that a matrix reads; rows of f32 are read as they lie.
-    void prepare(const HeldMatrix& reader, int64_t to, int64_t tiles, const Worker& worker) const {
-        int64_t first, last, block = block_read_by(reader);
+    void prepare(const Projection& reader, const Worker& worker) const {
+        int64_t first, last, block = block_read_by(reader.matrix);
         bool rows = !room.tiled;
         if (room.tiled) each_expert([&](int64_t expert) { rows = rows || !reads_tiles(expert); });
         worker.share(tokens(), first, last);
         for (int64_t r = first; rows && block > 0 && r < last; ++r)
             site.isa.quantize(x.row(r), x.length, block,
-                              at<uint8_t>(to) + r * q8_row(x.length, block).bytes);
-        const TileForm form = tile_form(reader, room.embd);
+                              at<uint8_t>(reader.rows) + r * q8_row(x.length, block).bytes);
+        const TileForm form = tile_form(reader.matrix, room.embd);
         if (!room.tiled || !form) return;
         worker.share(all_choices(), first, last);
         for (int64_t i = first; i < last; ++i)
             if (reads_tiles(expert_of(i)))
-                place(form, x.row(at<const int32_t>(room.token)[i]), i, tiles);
+                place(form, x.row(at<const int32_t>(room.token)[i]), i, reader.tiles);
     }
 
     // A product of all choices of an expert and some groups of its rows, whose operand is in tiles
@@ -239,20 +258,20 @@ struct MoeFfn {
         multiply_tiles(matrix, form, expert, rows, worker);
     }
 
-    // gate or up.
-    void hidden_product(const HeldMatrix& matrix, int64_t form, int64_t tiles, int64_t to,
-                        int64_t expert, Groups groups, const uint8_t* then,
-                        const Worker& worker) const {
+    // Asks for the groups at `then` behind its own.
+    void hidden_product(const Projection& projection, int64_t expert, Groups groups,
+                        const uint8_t* then, const Worker& worker) const {
+        const HeldMatrix& matrix = projection.matrix;
         int64_t first = first_choice(expert), block = block_read_by(matrix);
-        multiply_choices(
-            matrix, tiles, expert, groups,
-            {.then = then,
-             .x = block ? at<const uint8_t>(form) : reinterpret_cast<const uint8_t*>(x.data),
-             .x_stride = block ? q8_row(room.embd, block).bytes : x.stride * 4,
-             .x_rows = at<const int32_t>(room.token) + first,
-             .y = at<float>(to) + first * room.ffn,
-             .y_stride = room.ffn},
-            worker);
+        multiply_choices(matrix, projection.tiles, expert, groups,
+                         {.then = then,
+                          .x = block ? at<const uint8_t>(projection.rows)
+                                     : reinterpret_cast<const uint8_t*>(x.data),
+                          .x_stride = block ? q8_row(room.embd, block).bytes : x.stride * 4,
+                          .x_rows = at<const int32_t>(room.token) + first,
+                          .y = at<float>(projection.hidden) + first * room.ffn,
+                          .y_stride = room.ffn},
+                         worker);
     }
 
     void scale_and_shift(float* row, const float* scales, const float* biases,

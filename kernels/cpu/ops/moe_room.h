@@ -12,14 +12,15 @@ namespace tandem::kernels::cpu::ops {
 // The extents of one launch, and the offsets of its parts of scratch memory.
 struct MoeRoom {
     int64_t choices = 0, tokens = 0, embd = 0, ffn = 0, experts = 0;
-    bool tiled = false;                         // experts may have many choices
-    int64_t tiles = 0;                          // the most
-    int64_t gate_x = 0, up_x = 0;               // tokens in the forms of gate and up
-    int64_t gate_tiles = 0, up_tiles = 0;       // choices
-    int64_t hidden_gate = 0, hidden_up = 0;     // f32 [choices ffn]
-    int64_t hidden = 0, hidden_tiles = 0;       // in the form of down
-    int64_t token = 0, weight = 0, expert = 0;  // of each choice; experts as counted here
-    int64_t offset = 0, tile = 0;               // where the choices and tiles of an expert begin
+    bool tiled = false;                        // experts may have many choices
+    int64_t tiles = 0;                         // the most
+    int64_t gate_x = 0, up_x = 0;              // tokens in the forms of gate and up
+    int64_t gate_tiles = 0, up_tiles = 0;      // choices
+    int64_t hidden_gate = 0, hidden_up = 0;    // f32 [choices ffn]
+    int64_t hidden = 0, hidden_tiles = 0;      // in the form of down
+    int64_t token = 0, weight = 0;             // of each choice
+    int64_t expert_of_choice = 0;              // as counted here
+    int64_t first_choice = 0, first_tile = 0;  // of each expert, and behind the last
     int64_t bytes = 0;
 
     explicit MoeRoom(const Operation& operation) {
@@ -40,9 +41,9 @@ struct MoeRoom {
         hidden = take(row_bytes(down, ffn) * choices);
         token = take(choices * 4);
         weight = take(choices * 4);
-        expert = take(choices * 4);
-        offset = take((experts + 1) * 4);
-        tile = take((experts + 1) * 4);
+        expert_of_choice = take(choices * 4);
+        first_choice = take((experts + 1) * 4);
+        first_tile = take((experts + 1) * 4);
         tiled = in_tiles(x);
         if (!tiled) return;
         tiles = choices / tile_tokens + std::min(experts, choices / most_tokens_in_rows);
