@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "kernels/cpu/forms.h"
 #include "kernels/cpu/ops/attend_rows.h"
 #include "kernels/cpu/site.h"
 
@@ -40,7 +41,7 @@ constexpr int64_t part_cells = attention_part;
 // The most tokens of one sequence for which a cache is read in parts: blocks of more queries make
 // work enough. Their queries fit one call, and they are no more than products take in rows.
 int64_t few_tokens(int64_t q_per_kv) {
-    return std::clamp<int64_t>(attention_queries / q_per_kv, 1, 8);
+    return std::clamp<int64_t>(attention_queries / q_per_kv, 1, most_tokens_in_rows);
 }
 
 // How results of parts lie in scratch memory: for each token, query and part a row of out, most and
@@ -99,14 +100,7 @@ struct Attend {
     }
 
     void write(const Worker& worker) const {
-        for (const graph::Sequence& sequence : standing().sequences)
-            for (const WrittenRows& to : written) {
-                int64_t first, last, heads = to.cache.heads;
-                worker.share(sequence.count * heads, first, last);
-                for (int64_t i = first; i < last; ++i)
-                    to.write(standing(), sequence.slot, sequence.first + i / heads, i % heads,
-                             site.isa);
-            }
+        for (const WrittenRows& to : written) to.write_share(standing(), worker, site.isa);
     }
 
     // Whether new rows are written by who reads them, with no barrier between: where one piece has

@@ -116,13 +116,7 @@ struct Expanded {
 
     // New rows of both caches.
     void write(const Worker& worker) const {
-        for (const graph::Sequence& sequence : standing().sequences) {
-            int64_t first, last;
-            worker.share(sequence.count, first, last);
-            for (int64_t i = sequence.first + first; i < sequence.first + last; ++i)
-                for (const WrittenRows& to : written)
-                    to.write(standing(), sequence.slot, i, 0, site.isa);
-        }
+        for (const WrittenRows& to : written) to.write_share(standing(), worker, site.isa);
     }
 
     // Blocks of queries, the last ones first: those before see less.

@@ -18,6 +18,17 @@ struct WrittenRows {
         isa.encode(int(cache.view.dtype), rows.row(token * cache.heads + head), rows.length,
                    reinterpret_cast<uint8_t*>(cell));
     }
+
+    // A member's share of those of all sequences.
+    void write_share(const graph::Standing& standing, const Worker& worker, const Isa& isa) const {
+        for (const graph::Sequence& sequence : standing.sequences) {
+            int64_t first, last;
+            worker.share(sequence.count * cache.heads, first, last);
+            for (int64_t i = first; i < last; ++i)
+                write(standing, sequence.slot, sequence.first + i / cache.heads, i % cache.heads,
+                      isa);
+        }
+    }
 };
 
 // Queries of one call, in ascending order of what they see, and what it finds for each.
