@@ -35,6 +35,7 @@ void top_k(const float* all, int64_t count, graph::ChoiceGroups groups, int32_t*
     std::copy_n(order, used, ids);
 }
 
+// Of weights, so that they add up to 1; the sum of weights that are nearly nothing counts as 2^-14.
 void normalize(const float* x, float* y, int64_t count) {
     float sum = 0;
     for (int64_t i = 0; i < count; ++i) sum += x[i];
@@ -42,33 +43,43 @@ void normalize(const float* x, float* y, int64_t count) {
     for (int64_t i = 0; i < count; ++i) y[i] = x[i] / sum;
 }
 
-Task bind_rows(const Launch& launch, const Site& site) {
-    const Operation& operation = launch.operations[0];
-    std::string_view op = operation.node->op->name;
-    graph::View y = site.view(operation.output);
-    Rows from = *as_rows(site.view(operation.inputs[0]), 1), to = *as_rows(y, 1), ids = from;
-    graph::ChoiceGroups groups;
-    if (op == "top_k")
-        groups = {.count = int64_t(operation.node->attributes.number("groups")),
-                  .kept = int64_t(operation.node->attributes.number("kept"))};
-    if (op == "take") ids = *as_rows(site.view(operation.inputs[1]), 1);
-    return [=](const Worker& worker) {
+void take(const float* x, const int32_t* ids, float* y, int64_t count) {
+    for (int64_t i = 0; i < count; ++i) y[i] = x[ids[i]];
+}
+
+// The rows of the result, each made by row(r, member).
+template <typename Row>
+Task by_rows(const Site& site, const graph::View& y, Row row) {
+    return [=, to = *as_rows(y, 1)](const Worker& worker) {
         int64_t first, last;
         to.share(site.inputs(), y, worker, first, last);
-        for (int64_t r = first; r < last; ++r) {
-            const float* x = from.row(r);
-            if (op == "softmax")
-                site.isa.softmax(x, to.row(r), to.length);
-            else if (op == "normalize")
-                normalize(x, to.row(r), to.length);
-            else if (op == "top_k")
-                top_k(x, from.length, groups, reinterpret_cast<int32_t*>(to.row(r)), to.length,
-                      worker);
-            else
-                for (int64_t i = 0; i < to.length; ++i)
-                    to.row(r)[i] = x[reinterpret_cast<const int32_t*>(ids.row(r))[i]];
-        }
+        for (int64_t r = first; r < last; ++r) row(r, worker);
     };
+}
+
+Task bind_rows(const Launch& launch, const Site& site) {
+    const Operation& operation = launch.operations[0];
+    const graph::View y = site.view(operation.output);
+    const Rows x = *as_rows(site.view(operation.inputs[0]), 1), to = *as_rows(y, 1);
+    if (is(operation, "softmax"))
+        return by_rows(site, y, [=](int64_t r, const Worker&) {
+            site.isa.softmax(x.row(r), to.row(r), to.length);
+        });
+    if (is(operation, "normalize"))
+        return by_rows(
+            site, y, [=](int64_t r, const Worker&) { normalize(x.row(r), to.row(r), to.length); });
+    if (is(operation, "take"))
+        return by_rows(
+            site, y,
+            [=, ids = *as_rows(site.view(operation.inputs[1]), 1)](int64_t r, const Worker&) {
+                take(x.row(r), reinterpret_cast<const int32_t*>(ids.row(r)), to.row(r), to.length);
+            });
+    const graph::Attributes& attributes = operation.node->attributes;
+    const graph::ChoiceGroups groups{.count = int64_t(attributes.number("groups")),
+                                     .kept = int64_t(attributes.number("kept"))};
+    return by_rows(site, y, [=](int64_t r, const Worker& worker) {
+        top_k(x.row(r), x.length, groups, reinterpret_cast<int32_t*>(to.row(r)), to.length, worker);
+    });
 }
 
 }  // namespace
