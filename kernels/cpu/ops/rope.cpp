@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <complex>
-#include <memory>
 
 #include "kernels/cpu/rows.h"
 #include "kernels/cpu/site.h"
@@ -95,7 +94,7 @@ class Turns {
     };
 
   private:
-    static constexpr int64_t span = tile_tokens;
+    static constexpr int64_t span = tile_tokens;  // what a member of a chain gets at a time
 
     std::vector<double> angles_;
     double magnitude_;
@@ -113,12 +112,12 @@ Task bind(const Launch& launch, const Site& site) {
                        *as_rows(site.view(operation.output), 1)});
     std::vector<float> factors;
     if (factor_view) factors = graph::load(factor_view);
-    const auto turns = std::make_shared<Turns>(rope_angles(rope, factors), rope.magnitude);
+    const Turns turns(rope_angles(rope, factors), rope.magnitude);
     auto* pairs = rope.halves ? turn<true> : turn<false>;
     return [=](const Worker& worker) {
-        float* cosines = worker.scratch(2 * turns->count());
-        float* sines = cosines + turns->count();
-        Turns::Cursor cursor(*turns);
+        float* cosines = worker.scratch(2 * turns.count());
+        float* sines = cosines + turns.count();
+        Turns::Cursor cursor(turns);
         int64_t first, last;
         worker.share_rows(live_count(x, site.inputs()), 1, first, last);
         for (int64_t t = first; t < last; ++t) {
