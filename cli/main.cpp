@@ -2,8 +2,10 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <iostream>
 #include <new>
+#include <string_view>
 #include <system_error>
 
 #include "cli/options.h"
@@ -46,6 +48,29 @@ void keep_standard_streams() {
             open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY);
 }
 
+// The weights of a file are read where they are mapped, and no call fails where they are gone.
+// Every other such signal ends the program as it would have.
+void tell_of_lost_memory(int, siginfo_t* info, void*) {
+    if (info->si_code != BUS_ADRERR) {
+        std::signal(SIGBUS, SIG_DFL);
+        std::raise(SIGBUS);
+        return;
+    }
+    constexpr std::string_view bar_away = "\r\033[K";
+    constexpr std::string_view text =
+        "error: a file was cut short, or its disk failed, while it was read\n";
+    if (isatty(STDERR_FILENO)) (void)!write(STDERR_FILENO, bar_away.data(), bar_away.size());
+    (void)!write(STDERR_FILENO, text.data(), text.size());
+    _exit(1);
+}
+
+void watch_mapped_files() {
+    struct sigaction action {};
+    action.sa_sigaction = tell_of_lost_memory;
+    action.sa_flags = SA_SIGINFO;
+    sigaction(SIGBUS, &action, nullptr);
+}
+
 int run(std::span<const std::string> words) {
     if (words.empty()) throw Error("no command given; tandem --help lists them");
     if (is_help(words[0])) {
@@ -71,6 +96,7 @@ int run(std::span<const std::string> words) {
 
 int main(int count, char** words) {
     tandem::cli::keep_standard_streams();
+    tandem::cli::watch_mapped_files();
     try {
         const int code = tandem::cli::run(std::vector<std::string>(words + 1, words + count));
         if (!std::cout.flush()) throw tandem::Error("cannot write to standard output");

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cstring>
+#include <fstream>
 #include <regex>
 #include <thread>
 
@@ -274,6 +275,21 @@ TEST(run, waits_for_what_comes_through_a_pipe) {
     const Result result = process.finish();
     EXPECT_EQ(result.code, 0) << result.error;
     EXPECT_EQ(result.out, tandem(tiny({"-p", "abc", "-n", "4", "--temp", "0"})).out);
+}
+
+TEST(run, says_that_the_model_was_cut_short_while_it_was_read) {
+    const std::filesystem::path model = write_file("cut.gguf", read_file(tiny_model()));
+    const std::filesystem::path pipe = new_pipe();
+    Process process({"run", "-m", model.string(), "-f", pipe.string(), "-n", "2"});
+    std::ofstream prompt(pipe);  // waits until it is read, which is before weights are
+    std::filesystem::resize_file(model, 0);
+    prompt << "abc";
+    prompt.close();
+    const Result result = process.finish();
+    EXPECT_EQ(result.code, 1);
+    EXPECT_TRUE(result.error.ends_with(
+        "error: a file was cut short, or its disk failed, while it was read\n"))
+        << result.error;
 }
 
 TEST(run, an_interrupt_ends_a_long_prompt) {
