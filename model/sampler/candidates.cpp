@@ -11,16 +11,32 @@ void Candidates::assign(std::span<const float> logits) {
     sorted = false;
 }
 
+namespace {
+
+constexpr size_t run = 64;  // logits that are looked at together
+
+int32_t above(std::span<const float> logits, float least) {
+    int32_t count = 0;
+    for (float logit : logits) count += logit > least;
+    return count;
+}
+
+}  // namespace
+
 void Candidates::assign_largest(std::span<const float> logits, size_t count) {
     count = std::clamp<size_t>(count, 1, std::max<size_t>(1, logits.size()));
     assign(logits.first(std::min(count, logits.size())));
     // A heap whose first is the least of the largest so far: few logits are above it.
     std::make_heap(list.begin(), list.end(), before);
-    for (size_t i = count; i < logits.size(); ++i) {
-        if (!(logits[i] > list.front().logit)) continue;
-        std::pop_heap(list.begin(), list.end(), before);
-        list.back() = {.id = int32_t(i), .logit = logits[i]};
-        std::push_heap(list.begin(), list.end(), before);
+    for (size_t first = count; first < logits.size(); first += run) {
+        const size_t last = std::min(first + run, logits.size());
+        if (above(logits.subspan(first, last - first), list.front().logit) == 0) continue;
+        for (size_t i = first; i < last; ++i) {
+            if (!(logits[i] > list.front().logit)) continue;
+            std::pop_heap(list.begin(), list.end(), before);
+            list.back() = {.id = int32_t(i), .logit = logits[i]};
+            std::push_heap(list.begin(), list.end(), before);
+        }
     }
     std::sort_heap(list.begin(), list.end(), before);
     sorted = true;
