@@ -1,5 +1,6 @@
 // Matrix kernels of the K-quants, regrouped (regroup.h), and IQ4_XS. Packed blocks hold their
-// fields one after another, each interleaved over the rows (packing.cpp).
+// fields one after another, each interleaved over the rows (packing.cpp). Above each type stands
+// what a weight x is, of a code q and the scale S and minimum M of its 16 or 32 neighbours.
 #include "kernels/cpu/isa/fields.h"
 #include "kernels/cpu/isa/integer_kernels.h"
 
@@ -32,6 +33,7 @@ struct SixBits {
     }
 };
 
+// x = d S q - dmin M
 struct Q2_K {
     using Scales = WholeScales<true, true>;
     static constexpr int block = 256, bytes = 84, zero = 0, levels = 4;
@@ -58,6 +60,7 @@ struct Q2_K {
     }
 };
 
+// x = d (S - 32) (q - 4)
 struct Q3_K {
     using Scales = WholeScales<true, false>;
     static constexpr int block = 256, bytes = 110, zero = 4, levels = 8;
@@ -94,6 +97,7 @@ struct Q3_K {
     }
 };
 
+// x = d S q - dmin M
 struct Q4_K : SixBits {
     static constexpr int block = 256, bytes = 144, zero = 0, levels = 16;
     static constexpr bool is_signed = false, by_quads = true;
@@ -104,6 +108,7 @@ struct Q4_K : SixBits {
     }
 };
 
+// x = d S q - dmin M
 struct Q5_K : SixBits {
     static constexpr int block = 256, bytes = 176, zero = 0, levels = 32;
     static constexpr bool is_signed = false, by_quads = true;
@@ -115,6 +120,7 @@ struct Q5_K : SixBits {
     }
 };
 
+// x = d S (q - 32)
 struct Q6_K {
     using Scales = WholeScales<true, false>;
     static constexpr int block = 256, bytes = 210, zero = 32, levels = 64;
@@ -137,6 +143,7 @@ struct Q6_K {
     }
 };
 
+// x = d (S - 32) L[q], of the levels L in gguf/quants/nonlinear.h
 struct IQ4_XS {
     using Scales = Scale;
     static constexpr int block = 256, bytes = 136, zero = 0, levels = 128;

@@ -1,5 +1,6 @@
 // Matrix kernels of the types with blocks of 32 or 64 elements, but for Q2_0. Packed blocks hold
-// their fields one after another, each interleaved over the rows (packing.cpp).
+// their fields one after another, each interleaved over the rows (packing.cpp). Above each type
+// stands what a weight x is, of a code q.
 #include "kernels/cpu/isa/fields.h"
 #include "kernels/cpu/isa/integer_kernels.h"
 
@@ -12,6 +13,7 @@ namespace {
     return or_where(codes, repeat_byte(high, j / 2), quad_bits(j), 16);
 }
 
+// x = d (q - 8)
 struct Q4_0 {
     using Scales = Scale;
     static constexpr int block = 32, bytes = 18, zero = 8, levels = 16;
@@ -25,6 +27,7 @@ struct Q4_0 {
     Scales scales(int) const { return {load_f16(p)}; }
 };
 
+// x = d q + m
 struct Q4_1 {
     using Scales = ScaleMin;
     static constexpr int block = 32, bytes = 20, zero = 0, levels = 16;
@@ -38,6 +41,7 @@ struct Q4_1 {
     Scales scales(int) const { return {load_f16(p), load_f16(p + 2 * lanes)}; }
 };
 
+// x = d (q - 16)
 struct Q5_0 {
     using Scales = Scale;
     static constexpr int block = 32, bytes = 22, zero = 16, levels = 32;
@@ -53,6 +57,7 @@ struct Q5_0 {
     Scales scales(int) const { return {load_f16(p)}; }
 };
 
+// x = d q + m
 struct Q5_1 {
     using Scales = ScaleMin;
     static constexpr int block = 32, bytes = 24, zero = 0, levels = 32;
@@ -68,6 +73,7 @@ struct Q5_1 {
     Scales scales(int) const { return {load_f16(p), load_f16(p + 2 * lanes)}; }
 };
 
+// x = d (q - 32)
 struct Q6_0 {
     using Scales = Scale;
     static constexpr int block = 32, bytes = 26, zero = 0, levels = 33;
@@ -85,6 +91,7 @@ struct Q6_0 {
     Scales scales(int) const { return {load_f16(p)}; }
 };
 
+// x = d q
 struct Q8_0 {
     using Scales = Scale;
     static constexpr int block = 32, bytes = 34, zero = 0, levels = 128;
@@ -98,6 +105,7 @@ struct Q8_0 {
     Scales scales(int) const { return {load_f16(p)}; }
 };
 
+// x = d L[q], of the levels L in gguf/quants/nonlinear.h
 struct IQ4_NL {
     using Scales = Scale;
     static constexpr int block = 32, bytes = 18, zero = 0, levels = 128;
@@ -113,7 +121,8 @@ struct IQ4_NL {
     Scales scales(int) const { return {load_f16(p)}; }
 };
 
-// Twice the E2M1 values, from -12 to 12, moved up by 12.
+// F: twice the E2M1 values, from -12 to 12, which `values` has moved up by `zero`. Scales are
+// halves, in turn.
 struct FourBits {
     static constexpr int zero = 12, levels = 25;
     static constexpr bool is_signed = false, by_quads = true;
@@ -121,6 +130,7 @@ struct FourBits {
                                           12, 11, 10, 9,  8,  6,  4,  0};
 };
 
+// x = 2^(e - 128) F[q]
 struct MXFP4 : FourBits {
     using Scales = Scale;
     static constexpr int block = 32, bytes = 17;
@@ -141,6 +151,7 @@ struct MXFP4 : FourBits {
     }
 };
 
+// x = S F[q]
 struct NVFP4 : FourBits {
     using Scales = Scale16;
     static constexpr int block = 64, bytes = 36;

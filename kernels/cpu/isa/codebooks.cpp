@@ -1,6 +1,7 @@
 // Matrix kernels of IQ1_*, IQ2_* and IQ3_*: blocks of 256 elements, each 4 or 8 of them a point of
 // a codebook (points.h). Packed blocks hold their fields one after another, each interleaved over
-// the rows (packing.cpp).
+// the rows (packing.cpp). Above each type stands what a weight x is, of element k of its point p
+// and the scale S of its 16 or 32 neighbours.
 #include "kernels/cpu/isa/fields.h"
 #include "kernels/cpu/isa/integer_kernels.h"
 #include "kernels/cpu/isa/points.h"
@@ -14,6 +15,7 @@ namespace {
     return fma(to_float(n), d, mul(d, splat(0.5f)));
 }
 
+// x = +-d / 4 (S + 1/2) p[k]
 struct IQ2_XXS {
     using Scales = Scale;
     static constexpr int block = 256, bytes = 66, zero = 0, levels = 44;
@@ -41,6 +43,7 @@ struct IQ2_XXS {
     return s;
 }
 
+// x = +-d / 4 (S + 1/2) p[k]
 struct IQ2_XS {
     using Scales = Scale16;
     static constexpr int block = 256, bytes = 74, zero = 0, levels = 44;
@@ -64,6 +67,7 @@ struct IQ2_XS {
     }
 };
 
+// x = +-d / 4 (S + 1/2) p[k]
 struct IQ2_S {
     using Scales = Scale16;
     static constexpr int block = 256, bytes = 82, zero = 0, levels = 44;
@@ -89,6 +93,7 @@ struct IQ2_S {
     }
 };
 
+// x = +-d / 2 (S + 1/2) p[k]
 struct IQ3_XXS {
     using Scales = Scale;
     static constexpr int block = 256, bytes = 98, zero = 0, levels = 63;
@@ -111,6 +116,7 @@ struct IQ3_XXS {
 // Of 2n + 1.
 [[gnu::always_inline]] inline I odd(I n) { return bit_or(shift_left(n, 1), splat(1)); }
 
+// x = +-d (2 S + 1) p[k]
 struct IQ3_S {
     using Scales = WholeScales<false, false>;
     static constexpr int block = 256, bytes = 110, zero = 0, levels = 16;
@@ -137,7 +143,7 @@ struct IQ3_S {
     }
 };
 
-// What IQ1_* share.
+// What IQ1_* share. x = d / 8 (2 S + 1) (8 p[k] +- 1), the last of which is a code less `zero`.
 struct Shifted {
     static constexpr int zero = shifted_zero, levels = shifted_levels;
     static constexpr bool is_signed = false, by_quads = false;

@@ -1,6 +1,6 @@
 // Matrix kernels of the types of 1 and 2 bits without levels: Q1_0, Q2_0, TQ2_0, and TQ1_0, which
 // is packed like that (recode.h). Packed blocks hold their fields one after another, each
-// interleaved over the rows (packing.cpp).
+// interleaved over the rows (packing.cpp). Above each type stands what a weight x is, of a code q.
 #include "kernels/cpu/isa/fields.h"
 #include "kernels/cpu/isa/integer_kernels.h"
 
@@ -8,6 +8,7 @@ namespace tandem::kernels::cpu::TANDEM_ISA {
 
 namespace {
 
+// x = d (q - 1)
 struct Q1_0 {
     using Scales = Scale;
     static constexpr int block = 128, bytes = 18, zero = 1, levels = 3;
@@ -23,7 +24,7 @@ struct Q1_0 {
     Scales scales(int) const { return {load_f16(p)}; }
 };
 
-// Codes of 2 bits: Q2_0, and half of a block of TQ2_0.
+// Codes of 2 bits: Q2_0, and half of a block of TQ2_0. x = d (q - 1)
 template <int elements>
 struct TwoBits {
     using Scales = Scale;

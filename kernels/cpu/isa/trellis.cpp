@@ -1,6 +1,8 @@
 // Matrix kernels of IQ1_KT to IQ4_KT, whose codes are seeds of a generator (gguf/quants/trellis.h)
 // that gives the next 8 or 4 elements. Packed blocks hold their fields one after another, each
-// interleaved over the rows (packing.cpp); the scale of the row stands in each.
+// interleaved over the rows (packing.cpp); the scale of the row stands in each. Above each type
+// stands what a weight x is, of a number n of the generator and the scale S of its 32 neighbours,
+// or the number S of one among the levels L of IQ4_NL.
 #include "gguf/quants/trellis.h"
 #include "kernels/cpu/isa/fields.h"
 #include "kernels/cpu/isa/integer_kernels.h"
@@ -101,6 +103,7 @@ struct FourSeeds {
     return bit_and(moved, splat(((1 << bits) - 1) << 12));
 }
 
+// x = R L[S] n
 struct IQ1_KT : Seeded {
     static constexpr int bytes = 60;
     // R f32, number of a level and top bits of four seeds [8], 8 x {low bytes of seeds [4], 4 bits
@@ -121,6 +124,7 @@ struct IQ1_KT : Seeded {
     }
 };
 
+// x = R L[S] n
 struct IQ2_KT : Seeded {
     static constexpr int bytes = 72;
     // R f32, numbers of levels of 4 bits [4], seeds u16[32]
@@ -133,6 +137,7 @@ struct IQ2_KT : Seeded {
     }
 };
 
+// x = +-R S |n|
 struct IQ3_KT : Seeded {
     static constexpr int bytes = 104;
     // R f32, scales of 4 bits [4], 8 x {seeds u16[4], signs [4]}
@@ -154,6 +159,7 @@ struct IQ3_KT : Seeded {
     }
 };
 
+// x = R (S - 64) n, of seeds of four elements each
 struct IQ4_KT : Seeded {
     static constexpr int bytes = 132;
     // R f32, 8 x {u32 with a bit of all seeds, 7 bits of scale and 3 top bits of eight seeds, low

@@ -1,7 +1,9 @@
 // Matrix kernels of IQ2_K to IQ6_K, IQ2_KS to IQ5_KS, IQ2_KL, and IQ4_KSS, which is packed as
 // IQ4_KS (recode.h): codes are numbers of uneven levels (gguf/quants/fork_levels.h), which each 16
 // or 32 elements may move by the same. Packed blocks hold their fields one after another, each
-// interleaved over the rows (packing.cpp); the scale of a whole row stands in each.
+// interleaved over the rows (packing.cpp); each has a scale d or that of the whole row, R. Above
+// each type stands what a weight x is, of the level L[q] of its code q, moved or not, and the scale
+// S of its 16 or 32 neighbours.
 #include "gguf/quants/fork_levels.h"
 #include "kernels/cpu/isa/fields.h"
 #include "kernels/cpu/isa/integer_kernels.h"
@@ -38,6 +40,7 @@ constexpr int move3 = gguf::levels3[8] - gguf::levels3[0];
 constexpr int move4 = gguf::levels4[16] - gguf::levels4[0];
 constexpr int move5 = gguf::levels5[32] - gguf::levels5[0], move6 = gguf::shift6;
 
+// x = d (S - 8) L[q]
 struct IQ2_K {
     using Scales = WholeScales<true, false>;
     static constexpr int block = 256, bytes = 76, zero = -least2, levels = 54;
@@ -68,6 +71,7 @@ struct IQ2_K {
     }
 };
 
+// x = +-d (2 S + 1) L[q]
 struct IQ3_K {
     using Scales = Scale16;
     static constexpr int block = 256, bytes = 110, zero = 0, levels = 64;
@@ -127,6 +131,7 @@ struct SixBitScales {
     }
 };
 
+// x = d (S - 32) L[q]
 struct IQ4_K : SixBitScales {
     static constexpr int block = 256, bytes = 144, zero = 0, levels = 128;
     static constexpr bool is_signed = true, by_quads = true, seldom = true;
@@ -141,6 +146,7 @@ struct IQ4_K : SixBitScales {
     }
 };
 
+// x = d (S - 32) L[q]
 struct IQ5_K : SixBitScales {
     static constexpr int block = 256, bytes = 176, zero = 0, levels = 128;
     static constexpr bool is_signed = true, by_quads = true, seldom = true;
@@ -156,6 +162,7 @@ struct IQ5_K : SixBitScales {
     }
 };
 
+// x = d S L[q]
 struct IQ6_K {
     using Scales = Scale16;
     static constexpr int block = 256, bytes = 212, zero = 0, levels = 128;
@@ -197,6 +204,7 @@ struct NibbleScales {
     }
 };
 
+// x = R (S - 16) L[q]
 struct IQ2_KS : NibbleScales {
     static constexpr int block = 256, bytes = 72, zero = -least2, levels = 54;
     static constexpr bool is_signed = false, by_quads = true, seldom = true;
@@ -213,6 +221,7 @@ struct IQ2_KS : NibbleScales {
     }
 };
 
+// x = R (S - 16) L[q]
 struct IQ3_KS : NibbleScales {
     static constexpr int block = 256, bytes = 104, zero = 0, levels = 64;
     static constexpr bool is_signed = true, by_quads = true, seldom = true;
@@ -250,6 +259,7 @@ struct ByteScales {
     }
 };
 
+// x = R (S - 127) L[q]
 struct IQ4_KS : ByteScales {
     static constexpr int block = 256, bytes = 140, zero = 0, levels = 128;
     static constexpr bool is_signed = true, by_quads = true, seldom = true;
@@ -262,6 +272,7 @@ struct IQ4_KS : ByteScales {
     }
 };
 
+// x = R (S - 127) L[q]
 struct IQ5_KS : ByteScales {
     static constexpr int block = 256, bytes = 172, zero = 0, levels = 128;
     static constexpr bool is_signed = true, by_quads = true, seldom = true;
@@ -287,6 +298,7 @@ constexpr auto levels_of_pairs = [] {
     return levels;
 }();
 
+// x = R (S - 32) L[q], of two neighbours with one code
 struct IQ2_KL : NibbleScales {
     static constexpr int block = 256, bytes = 88, zero = 0, levels = 64;
     static constexpr bool is_signed = true, by_quads = true, seldom = true;
