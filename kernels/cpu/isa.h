@@ -55,8 +55,7 @@ constexpr Q8Row q8_row(int64_t columns, int64_t block) {
 // 6 bits stay within 16 bits.
 inline constexpr int most_magnitude = 1023;
 
-// In blocks of 32 that products with many tokens read, scales go in so many steps from a power of
-// two to the next.
+// In blocks of 32, scales go in so many steps from a power of two to the next.
 inline constexpr int scale_steps = 4;
 
 // 256 columns of 16 tokens, for products with many tokens. Codes and scales are those of a Q8Row,
@@ -321,8 +320,9 @@ struct Isa {
     // y += weight * x
     void (*add_scaled)(const float* x, float weight, float* y, int64_t count) = nullptr;
     float (*dot)(const float* a, const float* b, int64_t count) = nullptr;
-    // Limits of one core: reads bytes [0, count), returns something that depends on them all; and
-    // does rounds x integer_products() 8-bit multiply-adds, rounds x float_products() in f32.
+    // Limits of one core: reads bytes [0, count), but for less than four vectors at their end, and
+    // returns something that depends on all it read; does rounds x integer_products() 8-bit
+    // multiply-adds, rounds x float_products() in f32.
     uint64_t (*stream)(const uint8_t* memory, int64_t count) = nullptr;
     float (*integer_work)(int64_t rounds) = nullptr;
     int64_t (*integer_products)() = nullptr;

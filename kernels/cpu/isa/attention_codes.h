@@ -1,10 +1,18 @@
 // Both products of attention by dot products of pairs of 16-bit integers, twice as fast as those of
-// floats. A query, a key and a value have a scale each; where keys have a second part, each part of
-// a query and of a key has its own, as their magnitudes differ. A row that is key and value has one
-// scale for both. Weights get the scales of the values, and then one for each few cells, by their
-// sum, so that these add up in integers. Rounding takes half as much from a result as rounding keys
-// and values to F16 has taken, and as much where a row of 512 is both. They are made of floats in
-// the same memory:
+// floats. Each number x becomes a code (q16_code.h):
+//
+//     code = round(x / scale)                      // halves to even
+//     scale of a query or a key = max(largest |x| / 32766, length as a vector / 46324)
+//     scale of a value = largest |x| / 32766
+//     scale of a query's weights = max(largest x / 32766, bound of sums of 32 x / 65516)
+//
+// where x of a weight is the weight times the scale of its cell's value, and the bound adds up the
+// largest sum of each lane. The second terms keep sums
+// of products within 32 bits: those of 32 cells add up in integers. Where keys have a second part,
+// each part of a query and of a key has a scale of its own, as their magnitudes differ. A row that
+// is key and value has the scale of the key for both. Rounding takes half as much from a result as
+// rounding keys and values to F16 has taken, and as much where a row of 512 is both. Codes are made
+// of floats in the same memory:
 //
 //     query     f32 [elements] -> codes [elements], its scale
 //     keys      f32 [elements][columns] -> codes [elements / 2][columns][2], scales [columns]
@@ -40,7 +48,8 @@ inline F row_lengths(int64_t elements, const float* rows, F most) {
     }
     return mul(most, sqrt(sums(squares)));
 }
-// Whether squares of rows are floats that say as much.
+// Whether squares of rows are floats that say as much: none of their sums is infinite, and those
+// with fewer bits add up to less than the last bit of the largest.
 inline bool have_squares(F most) {
     alignas(64) float of_rows[lanes];
     store(of_rows, most);

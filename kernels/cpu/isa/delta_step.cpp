@@ -1,6 +1,6 @@
 // The gated delta rule on rows of a head's state, token by token:
 //
-//     delta = beta (v - S e^decay k),   S <- S e^decay + delta k^T,   out = S q
+//     S <- S decay,   delta = beta (v - S k),   S <- S + delta k^T,   out = S q
 #include "kernels/cpu/isa/kernels.h"
 #include "kernels/cpu/isa/simd.h"
 

@@ -6,11 +6,12 @@
 namespace tandem::kernels::cpu::TANDEM_ISA {
 
 uint64_t stream(const uint8_t* memory, int64_t count) {
-    constexpr int64_t step = 4 * lanes;
+    // Where nothing is done but reading, the two steps of prefetch.h bring no more than one.
+    constexpr int64_t step = 4 * lanes, ahead = 4096;
     I sums[4] = {splat(0), splat(0), splat(0), splat(0)};
     for (int64_t i = 0; i + 4 * step <= count; i += 4 * step) {
         for (int64_t line = 0; line < 4 * step; line += 64)
-            __builtin_prefetch(memory + i + 4096 + line);
+            __builtin_prefetch(memory + i + ahead + line);
         for (int k = 0; k < 4; ++k) sums[k] = add(sums[k], load(memory + i + k * step));
     }
     return uint64_t(uint32_t(sum(add(add(sums[0], sums[1]), add(sums[2], sums[3])))));
