@@ -41,12 +41,10 @@ inline F row_lengths(int64_t elements, const float* rows, F most) {
     F squares[lanes];
     for (int i = 0; i < lanes; ++i, rows += elements) {
         squares[i] = zero();
-        for (int64_t e = 0; e < elements; e += lanes) {
-            const F of_most = mul(load_f32(rows + e), splat(units[i]));
-            squares[i] = fma(of_most, of_most, squares[i]);
-        }
+        for (int64_t e = 0; e < elements; e += lanes)
+            squares[i] = add_square(squares[i], load_f32(rows + e), splat(units[i]));
     }
-    return mul(most, sqrt(sums(squares)));
+    return length_of(most, sums(squares));
 }
 // Whether squares of rows are floats that say as much: none of their sums is infinite, and those
 // with fewer bits add up to less than the last bit of the largest.
@@ -104,11 +102,9 @@ inline void encode_keys(int64_t elements, float* keys) {
     for (int64_t e = 0; e < elements; ++e)
         most = larger(most, abs(load_f32(keys + e * key_columns)));
     const F unit = unit_of(most);
-    for (int64_t e = 0; e < elements; ++e) {
-        const F of_most = mul(load_f32(keys + e * key_columns), unit);
-        squares = fma(of_most, of_most, squares);
-    }
-    const Q16Scale of(most, mul(most, sqrt(squares)));
+    for (int64_t e = 0; e < elements; ++e)
+        squares = add_square(squares, load_f32(keys + e * key_columns), unit);
+    const Q16Scale of(most, length_of(most, squares));
     float* pair = keys;
     for (int64_t e = 0; e < elements; e += 2, pair += key_columns) {
         const I even = q16_code(load_f32(keys + e * key_columns), of.inverse);
@@ -119,14 +115,11 @@ inline void encode_keys(int64_t elements, float* keys) {
 }
 
 inline void encode_query(int64_t elements, float* row) {
-    const float most = largest_magnitude(row, elements);
-    const F unit = unit_of(splat(most));
+    const F most = splat(largest_magnitude(row, elements)), unit = unit_of(most);
     F squares = zero();
-    for (int64_t e = 0; e < elements; e += lanes) {
-        const F of_most = mul(load_f32(row + e), unit);
-        squares = fma(of_most, of_most, squares);
-    }
-    const Q16Scale of(splat(most), mul(splat(most), sqrt(splat(sum(squares)))));
+    for (int64_t e = 0; e < elements; e += lanes)
+        squares = add_square(squares, load_f32(row + e), unit);
+    const Q16Scale of(most, length_of(most, splat(sum(squares))));
     auto* codes = reinterpret_cast<int16_t*>(row);
     for (int64_t e = 0; e < elements; e += lanes)
         store_halves(codes + e, q16_code(load_f32(row + e), of.inverse));

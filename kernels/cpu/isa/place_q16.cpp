@@ -63,12 +63,11 @@ void place_integers(const float* x, int64_t count, Q16Tile* tiles, int token) {
     store(units, unit_of(most));
     for (F& of_part : squares_of) of_part = zero();
     for (int at = 0; at < tile_columns; at += lanes) {
-        const F of_most = mul(load_f32(x + at), splat(units[at / block * lanes_of_part]));
         F& of_part = squares_of[at / block];
-        of_part = fma(of_most, of_most, of_part);
+        of_part = add_square(of_part, load_f32(x + at), splat(units[at / block * lanes_of_part]));
     }
     const F squares = join_rows<parts>(squares_of, [](F a, F b) { return add(a, b); });
-    const Q16Scale of = Q16Scale::of_token(most, mul(most, sqrt(squares)));
+    const Q16Scale of = Q16Scale::of_token(most, length_of(most, squares));
     alignas(64) float scales[lanes], inverses[lanes];
     store(scales, of.scale);
     store(inverses, of.inverse);

@@ -76,9 +76,14 @@ struct Q16Power {
 static_assert(!crosses || (Q16Power::largest + Q16Scale::largest_of_token < 32766 &&
                            (Q16Power::longest + 6) * (Q16Scale::longest_token + 6) < 0x1p31f));
 
-// What brings numbers of this largest magnitude to 1 at most, so that their squares are neither
-// infinite nor all zero.
+// The length of some numbers as a vector: unit_of() their largest magnitude brings them to 1 at
+// most, so that their squares, which add_square() adds up, are neither infinite nor all zero.
 inline F unit_of(F most) { return keep_from(most, Q16Scale::least, div(splat(1.0f), most)); }
+[[gnu::always_inline]] inline F add_square(F squares, F x, F unit) {
+    const F of_most = mul(x, unit);
+    return fma(of_most, of_most, squares);
+}
+inline F length_of(F most, F squares) { return mul(most, sqrt(squares)); }
 
 // Rounds to an integer, halves to even, in the lower half of every lane: near 1.5 * 2^23 the last
 // bit of a float is worth one.
