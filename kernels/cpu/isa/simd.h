@@ -13,3 +13,4 @@
 #else
 #include "kernels/cpu/isa/simd_portable.h"
 #endif
+#include "kernels/cpu/isa/simd_any.h"

@@ -47,13 +47,6 @@ inline I splat_at(const int32_t* p) {
     return a;
 }
 inline I splat_bytes(int x) { return _mm256_set1_epi8(char(x)); }
-inline I splat_quad(const int8_t* p) {
-    int32_t quad;
-    std::memcpy(&quad, p, 4);
-    return _mm256_set1_epi32(quad);
-}
-inline I load_blocks(const uint8_t* p, int64_t) { return load(p); }
-inline I splat_blocks(const int8_t* p, int64_t) { return splat_quad(p); }
 inline I table16(const int8_t* p) {
     return _mm256_broadcastsi128_si256(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p)));
 }
@@ -109,10 +102,7 @@ inline I select_less(I a, I b, I yes, I no) {
 }
 // Computed here: GCC would rather add up when the sum is read, and keep all terms in memory till
 // then.
-inline I in_order(I sum) {
-    asm("" : "+x"(sum));
-    return sum;
-}
+inline I in_order(I sum) { return in_register(sum); }
 inline I dot_halves(I sums, I codes, I quad) {
     return in_order(_mm256_add_epi16(sums, _mm256_maddubs_epi16(codes, quad)));
 }

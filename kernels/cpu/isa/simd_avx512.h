@@ -49,11 +49,6 @@ inline I splat_at(const int32_t* p) {
     return a;
 }
 inline I splat_bytes(int x) { return _mm512_set1_epi8(char(x)); }
-inline I splat_quad(const int8_t* p) {
-    int32_t quad;
-    std::memcpy(&quad, p, 4);
-    return _mm512_set1_epi32(quad);
-}
 // From as many places as fill a vector with 32 bytes each, which lie `apart`: those bytes; and the
 // first 4 of them, in each of their 8 lanes.
 inline I load_blocks(const uint8_t* p, int64_t apart) {

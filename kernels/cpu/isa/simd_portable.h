@@ -86,13 +86,6 @@ inline I splat(int32_t x) {
 inline I zeros() { return splat(0); }
 inline I splat_at(const int32_t* p) { return splat(*p); }
 inline I splat_bytes(int x) { return splat(int32_t(uint32_t(x & 0xff) * 0x01010101u)); }
-inline I splat_quad(const int8_t* p) {
-    int32_t quad;
-    std::memcpy(&quad, p, 4);
-    return splat(quad);
-}
-inline I load_blocks(const uint8_t* p, int64_t) { return load(p); }
-inline I splat_blocks(const int8_t* p, int64_t) { return splat_quad(p); }
 struct Table {
     int8_t entry[16];
 };
