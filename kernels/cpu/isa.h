@@ -30,6 +30,9 @@
 
 namespace tandem::kernels::cpu {
 
+// The most lanes of a vector, which are the rows of a group, in any instruction set.
+inline constexpr int most_lanes = 16;
+
 // An activation in int8 blocks of `block` elements, one row per token. A row holds, at multiples of
 // 64 bytes: codes int8[columns]; scales f32[columns / block]; and sums of codes, which the offsets
 // of weight types multiply: i32 per 16, f32 per 16, i32 per 32, f32 per 32 elements. In blocks of
@@ -151,8 +154,8 @@ struct Matrix {
     // where q16_block says so, else what multiply_tiles reads.
     Multiply multiply_crossed = nullptr;
 };
-// Room for some groups of at most 16 rows that are unpacked at a time, and for their results of
-// some tiles of tokens; or for what matrix units unpack, and sums of some tokens and groups.
+// Room for some groups of rows that are unpacked at a time, and for their results of some tiles of
+// tokens; or for what matrix units unpack, and sums of some tokens and groups.
 inline constexpr int64_t most_cached_tiles = 32, most_unit_tokens = 64, most_unit_groups = 64;
 inline constexpr int64_t product_scratch = 320 << 10;
 
@@ -193,11 +196,12 @@ inline constexpr int attention_part = 256;        // the most positions of it: 8
 inline constexpr int attention_cells = 128;
 // `keys` elements of a key, both pairs together, and `values` of a value.
 constexpr int64_t attention_scratch(int64_t keys, int64_t values) {
-    // Rows are filled up to vectors, of at most 16 lanes; half as many queries make a tile.
-    const int64_t key = keys + 2 * 15, value = values + 15;
-    return key * (attention_queries + attention_cells + 16) +
-           value * (attention_queries + attention_cells) + 9 * attention_cells +
-           2 * (attention_queries + 16) + 8 * (attention_part + 16);
+    // Rows are filled up to vectors; half as many queries as lanes make a tile.
+    constexpr int64_t tile = most_lanes / 2;
+    const int64_t key = keys + 2 * (most_lanes - 1), value = values + most_lanes - 1;
+    return key * (attention_queries + attention_cells + most_lanes) +
+           value * (attention_queries + attention_cells) + (tile + 1) * attention_cells +
+           2 * (attention_queries + most_lanes) + tile * (attention_part + most_lanes);
 }
 
 // What parts found for one query, put together: y = sum of out e^(most - largest) over the sum of

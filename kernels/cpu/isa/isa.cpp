@@ -48,6 +48,8 @@ constexpr Reduced reduced =
     fast_pairs ? Reduced::Int16 : Reduced::Nothing;
 #endif
 
+static_assert(lanes <= most_lanes);
+
 }  // namespace
 
 const Isa& isa() {

@@ -61,7 +61,8 @@ struct DeltaNet {
     int64_t rows_for_chunks(int64_t workers) const {
         int64_t best = v.length, least = INT64_MAX;
         for (int64_t parts = 1; parts <= most_parts; ++parts) {
-            const int64_t rows = (v.length + 16 * parts - 1) / (16 * parts) * 16;
+            const int64_t step = most_lanes * parts;
+            const int64_t rows = (v.length + step - 1) / step * most_lanes;
             const int64_t runs = heads.count * ((v.length + rows - 1) / rows);
             const int64_t time = (runs + workers - 1) / workers * (v.length + 4 * rows);
             if (time < least) best = rows, least = time;

@@ -21,7 +21,6 @@ struct LatentShape {
     static constexpr int64_t made_bytes = 2;
     // Memory for heads at work: for one at least, even where that takes more.
     static constexpr int64_t most_bytes = 128 << 20;
-    static constexpr int most_lanes = 16;
 
     int64_t heads = 0, plain = 0, rotary = 0, latent = 0, value = 0, cells = 0;
 

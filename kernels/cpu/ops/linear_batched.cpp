@@ -13,8 +13,6 @@ namespace tandem::kernels::cpu::ops {
 
 namespace {
 
-// Of any instruction set.
-constexpr int64_t most_lanes = 16;
 // Where a member has that many heads, it brings x of one after the other to its form, just before
 // their products: it is still in a near cache then, and nobody waits.
 constexpr int64_t heads_for_one = 4;
