@@ -90,12 +90,8 @@ inline void widen_rows(const CacheHead& cache, int64_t position, int64_t count, 
 // The first `count` elements of rows [lanes][elements], and some more that fill up a vector, to
 // columns [count][key_columns].
 inline void transpose_rows(const float* rows, int64_t elements, int64_t count, float* keys) {
-    for (int64_t e = 0; e < count; e += lanes) {
-        F square[lanes];
-        for (int i = 0; i < lanes; ++i) square[i] = load_f32(rows + i * elements + e);
-        transpose(square);
-        for (int i = 0; i < lanes; ++i) store(keys + (e + i) * key_columns, square[i]);
-    }
+    for (int64_t e = 0; e < count; e += lanes)
+        transpose_square(rows + e, elements, keys + e * key_columns, key_columns);
 }
 
 inline void turn_keys(const BlockOfCells& s, const float* rows, int64_t elements, float* keys) {

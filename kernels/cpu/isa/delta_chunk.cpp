@@ -130,13 +130,8 @@ void place(const DeltaChunk& c, const Room& room, const float* const* rows, int6
             else
                 scale_row(rows[t + r], 1, to, c.length, room.d);
         }
-        for (int64_t i = 0; i < room.d; i += lanes) {
-            F square[lanes];
-            for (int r = 0; r < lanes; ++r) square[r] = load_f32(room.few + r * room.d + i);
-            transpose(square);
-            for (int r = 0; r < lanes; ++r)
-                store(room.both + (i + r) * 2 * n + column + t, square[r]);
-        }
+        for (int64_t i = 0; i < room.d; i += lanes)
+            transpose_square(room.few + i, room.d, room.both + i * 2 * n + column + t, 2 * n);
     }
 }
 
@@ -208,10 +203,7 @@ void multiply_state(const DeltaChunk& c, const Room& room) {
         for (int64_t t = 0; t < 2 * n; t += lanes) {
             float* to =
                 t < n ? room.deltas + t * room.stride : room.results + (t - n) * room.stride;
-            F square[lanes];
-            for (int i = 0; i < lanes; ++i) square[i] = load_f32(room.few + i * 2 * n + t);
-            transpose(square);
-            for (int i = 0; i < lanes; ++i) store(to + i * room.stride + e, square[i]);
+            transpose_square(room.few + t, 2 * n, to + e, room.stride);
         }
     }
 }

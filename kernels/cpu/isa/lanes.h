@@ -62,6 +62,15 @@ inline void transpose(F (&row)[lanes]) {
     if constexpr (Size > 1) transpose<Size / 2>(row);
 }
 
+// The transpose of a square in memory, whose rows lie so many floats apart.
+[[gnu::always_inline]] inline void transpose_square(const float* from, int64_t from_stride,
+                                                    float* to, int64_t to_stride) {
+    F square[lanes];
+    for (int i = 0; i < lanes; ++i) square[i] = load_f32(from + i * from_stride);
+    transpose(square);
+    for (int i = 0; i < lanes; ++i) store(to + i * to_stride, square[i]);
+}
+
 // Every lane gets the largest of its `Width` neighbours, and their sum.
 template <int Width = lanes>
 inline F spread_largest(F x) {
