@@ -25,7 +25,7 @@ inline constexpr int vector_codes = 4 * lanes, vector_blocks = vector_codes / 32
 
 // Vectors of codes as bytes without sign, `zero` more than they are.
 struct Codes8 {
-    static constexpr int bytes = 34, zero = 128;
+    static constexpr int bytes = q8_0_bytes, zero = 128;
     [[gnu::always_inline]] static I load(const uint8_t* blocks) {
         return bit_xor(load_blocks(blocks + 2, bytes), splat_bytes(0x80));
     }
@@ -39,7 +39,7 @@ struct LowerHalves {
 };
 inline constexpr LowerHalves lower_halves;
 struct Codes4 {
-    static constexpr int bytes = 18, zero = 8;
+    static constexpr int bytes = q4_0_bytes, zero = 8;
     [[gnu::always_inline]] static I load(const uint8_t* blocks) {
         const uint8_t* at[lanes / 4];
         for (int part = 0; part < lanes / 4; ++part) at[part] = blocks + part / 2 * bytes + 2;
@@ -49,25 +49,30 @@ struct Codes4 {
     }
 };
 
-// Whether `count` rows of a cache are such, of whole vectors, and so many that they are worth the
-// way to integers.
+// Calls use(codes) with the codes of a type. Whether it has any.
+template <typename Use>
+inline bool with_codes(int type, Use use) {
+    switch (gguf::DType(type)) {
+        case gguf::DType::Q8_0:
+            use(Codes8());
+            return true;
+        case gguf::DType::Q4_0:
+            use(Codes4());
+            return true;
+        default:
+            return false;
+    }
+}
+
+// Whether `count` rows of a cache have codes, in whole vectors, and are so many that they are worth
+// the way to integers.
 inline bool in_blocks(const CacheHead& cache, int64_t count) {
-    const auto type = gguf::DType(cache.type);
-    return (type == gguf::DType::Q8_0 || type == gguf::DType::Q4_0) && count >= 64 &&
-           cache.length % vector_codes == 0 && cache.length <= block_elements;
+    return with_codes(cache.type, [](auto) {}) && count >= 64 && cache.length % vector_codes == 0 &&
+           cache.length <= block_elements;
 }
 // Of fewer queries, floats take less time.
 template <int Queries>
 inline constexpr bool by_codes = Queries > 2 && fast_pairs;
-
-// Calls use(codes) with the codes of such a type.
-template <typename Use>
-inline void with_codes(int type, Use use) {
-    if (gguf::DType(type) == gguf::DType::Q8_0)
-        use(Codes8());
-    else
-        use(Codes4());
-}
 
 // Memory of a call, behind the scores and queries of others.
 struct BlockScratch {

@@ -124,9 +124,10 @@ void add_all_values(const Attention& a, const CacheRun& run, int64_t count, int6
         if (in_blocks(a.v, count)) {
             rows_of_tiles<Queries>(weights, padded, blocks);
             for (int i = 0; i < Queries; ++i) store(blocks.rows[i] + padded, zero());
-            return with_codes(a.v.type, [&](auto codes) {
+            with_codes(a.v.type, [&](auto codes) {
                 add_value_codes<Queries, decltype(codes)>(a.v, run, count, blocks, out);
             });
+            return;
         }
     constexpr int width = lanes / Queries, vectors = width < 8 ? width : 8;
     with_rows(a.v.type, [&](auto rows) {

@@ -22,15 +22,16 @@ using F32Rows = FloatRows<4, load_f32>;
 using F16Rows = FloatRows<2, load_f16>;
 using BF16Rows = FloatRows<2, load_bf16>;
 
-// Blocks of an f16 scale and 32 codes.
+// Blocks of an f16 scale and 32 codes, and their bytes.
+inline constexpr int cache_block = 32, q8_0_bytes = 2 + 32, q4_0_bytes = 2 + 16;
 template <int block_bytes, I (*code)(const uint8_t* codes, int64_t e)>
 struct BlockRows {
-    static constexpr int unit = 32 / lanes, element_bytes = 0;
+    static constexpr int unit = cache_block / lanes, element_bytes = 0;
     template <int Vectors>
     static void load(const uint8_t* row, int64_t e, F (&to)[Vectors]) {
         constexpr int at_once = Vectors < unit ? Vectors : unit;
-        const int64_t within = at_once < unit ? e % 32 : 0;
-        const uint8_t* block = row + e / 32 * block_bytes;
+        const int64_t within = at_once < unit ? e % cache_block : 0;
+        const uint8_t* block = row + e / cache_block * block_bytes;
         for (int first = 0; first < Vectors; first += at_once, block += block_bytes) {
             const F scale = splat_f16(block);
             for (int j = 0; j < at_once; ++j)
@@ -44,10 +45,10 @@ inline I code_of_4(const uint8_t* codes, int64_t e) {
     I halves = shift_right(load_u8(codes + e % 16), e < 16 ? 0 : 4);
     return add(bit_and(halves, splat(15)), splat(-8));
 }
-using Q8Rows = BlockRows<34, code_of_8>;
-using Q4Rows = BlockRows<18, code_of_4>;
+using Q8Rows = BlockRows<q8_0_bytes, code_of_8>;
+using Q4Rows = BlockRows<q4_0_bytes, code_of_4>;
 
-// Calls use(rows) with the rows of a type.
+// Calls use(rows) with the rows of a type. Those are all types that a CacheHead has.
 template <typename Use>
 inline void with_rows(int type, Use use) {
     switch (gguf::DType(type)) {
@@ -59,8 +60,10 @@ inline void with_rows(int type, Use use) {
             return use(BF16Rows());
         case gguf::DType::Q8_0:
             return use(Q8Rows());
-        default:
+        case gguf::DType::Q4_0:
             return use(Q4Rows());
+        default:
+            __builtin_trap();  // ops/attend.cpp claims no other
     }
 }
 

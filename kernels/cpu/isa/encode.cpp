@@ -8,6 +8,7 @@
 // The inverse is that of the scale, or 0 where it would be infinite. What is no number, or
 // infinite, gets the least code, and the scale is no number where a number of the block is none.
 #include "gguf/dtype.h"
+#include "kernels/cpu/isa/cache_rows.h"
 #include "kernels/cpu/isa/kernels.h"
 #include "kernels/cpu/isa/quantize.h"
 
@@ -27,7 +28,7 @@ inline void encode_row(const float* x, int64_t count, uint8_t* row, Store store_
     std::memcpy(row + bytes * i, encoded, size_t((count - i) * bytes));
 }
 
-constexpr int block = 32;
+constexpr int block = cache_block;
 
 float inverse_of(float scale) {
     const float inverse = 1 / scale;
@@ -115,16 +116,19 @@ inline void encode_blocks(const float* x, int64_t count, uint8_t* row,
 
 void encode(int type, const float* x, int64_t count, uint8_t* row) {
     switch (gguf::DType(type)) {
+        case gguf::DType::F32:
+            std::memcpy(row, x, size_t(count) * sizeof(float));
+            return;
         case gguf::DType::F16:
             return encode_row<2>(x, count, row, [](uint8_t* to, F v) { store_f16(to, v); });
         case gguf::DType::BF16:
             return encode_row<2>(x, count, row, [](uint8_t* to, F v) { store_bf16(to, v); });
         case gguf::DType::Q8_0:
-            return encode_blocks<34>(x, count, row, encode_q8_0);
+            return encode_blocks<q8_0_bytes>(x, count, row, encode_q8_0);
         case gguf::DType::Q4_0:
-            return encode_blocks<18>(x, count, row, encode_q4_0);
+            return encode_blocks<q4_0_bytes>(x, count, row, encode_q4_0);
         default:
-            std::memcpy(row, x, size_t(count) * sizeof(float));
+            __builtin_trap();  // ops/attend.cpp claims no other
     }
 }
 
