@@ -25,9 +25,9 @@
 // In integers (attention_codes.h) q, k, v and weights are rounded to codes first; what a part of a
 // key adds to a score is then the exact sum of products of codes, times the scales.
 #include "kernels/cpu/isa/attention_load.h"
+#include "kernels/cpu/isa/attention_weights.h"
 #include "kernels/cpu/isa/kernels.h"
 #include "kernels/cpu/isa/lanes.h"
-#include "kernels/cpu/isa/soft_max.h"
 
 namespace tandem::kernels::cpu::TANDEM_ISA {
 

@@ -71,12 +71,12 @@ inline void encode_rows(int64_t elements, float* rows, float* value_scales, floa
         }
     }
     const F most = join_rows(most_of, larger);
-    const Q16Scale of(
+    const Q16Scale scale(
         most, have_squares(most) ? sqrt(sums(squares_of)) : row_lengths(elements, rows, most));
     alignas(64) float scales[lanes], inverse[lanes];
-    store(scales, of.scale);
-    store(inverse, of.inverse);
-    if (values_too) store(value_scales, of.scale);
+    store(scales, scale.value);
+    store(inverse, scale.inverse);
+    if (values_too) store(value_scales, scale.value);
     for (int i = 0; i < lanes; i += 2) {
         float *even = rows + i * elements, *odd = even + elements;
         auto* even_codes = reinterpret_cast<int16_t*>(even);
@@ -104,14 +104,14 @@ inline void encode_keys(int64_t elements, float* keys) {
     const F unit = unit_of(most);
     for (int64_t e = 0; e < elements; ++e)
         squares = add_square(squares, load_f32(keys + e * key_columns), unit);
-    const Q16Scale of(most, length_of(most, squares));
+    const Q16Scale scale(most, length_of(most, squares));
     float* pair = keys;
     for (int64_t e = 0; e < elements; e += 2, pair += key_columns) {
-        const I even = q16_code(load_f32(keys + e * key_columns), of.inverse);
-        const I odd = q16_code(load_f32(keys + (e + 1) * key_columns), of.inverse);
+        const I even = q16_code(load_f32(keys + e * key_columns), scale.inverse);
+        const I odd = q16_code(load_f32(keys + (e + 1) * key_columns), scale.inverse);
         store(pair, as_float(pair_of(even, odd)));
     }
-    store(pair, of.scale);
+    store(pair, scale.value);
 }
 
 inline void encode_query(int64_t elements, float* row) {
@@ -119,12 +119,12 @@ inline void encode_query(int64_t elements, float* row) {
     F squares = zero();
     for (int64_t e = 0; e < elements; e += lanes)
         squares = add_square(squares, load_f32(row + e), unit);
-    const Q16Scale of(most, length_of(most, splat(sum(squares))));
+    const Q16Scale scale(most, length_of(most, splat(sum(squares))));
     auto* codes = reinterpret_cast<int16_t*>(row);
     for (int64_t e = 0; e < elements; e += lanes)
-        store_halves(codes + e, q16_code(load_f32(row + e), of.inverse));
+        store_halves(codes + e, q16_code(load_f32(row + e), scale.inverse));
     alignas(64) float scales[lanes];
-    store(scales, of.scale);
+    store(scales, scale.value);
     row[elements / 2] = scales[0];
 }
 
@@ -178,10 +178,10 @@ inline void encode_values(int64_t count, int64_t elements, float* values, float*
             for (int64_t e = 0; e < elements; e += lanes)
                 most_of[i] = larger(most_of[i], abs(load_f32(values + (c + i) * elements + e)));
         }
-        const Q16Scale of(join_rows(most_of, larger), zero());
+        const Q16Scale scale(join_rows(most_of, larger), zero());
         alignas(64) float inverse[lanes];
-        store(scales + c, of.scale);
-        store(inverse, of.inverse);
+        store(scales + c, scale.value);
+        store(inverse, scale.inverse);
         for (int i = 0; i < lanes; i += 2, pair += elements) {
             const float *even = values + (c + i) * elements, *odd = even + elements;
             for (int64_t e = 0; e < elements; e += lanes)
@@ -224,16 +224,16 @@ inline F encode_weights(float* weights, const float* value_scales, int64_t from,
     }
     const F most = join_rows<queries>(most_of, [](F a, F b) { return max(a, b); });
     const F sum = join_rows<queries>(sum_of, [](F a, F b) { return add(a, b); });
-    const auto of = Q16Scale::of_sum(most, sum);
+    const auto scale = Q16Scale::of_sum(most, sum);
     alignas(64) float inverse[lanes];
-    store(inverse, of.inverse);
+    store(inverse, scale.inverse);
     for (int i = 0; i < queries; ++i) {
         auto* codes = reinterpret_cast<int16_t*>(weights + i * attention_cells);
         const F of_code = splat(inverse[i * (lanes / queries)]);
         for (int64_t c = from; c < to; c += lanes)
             store_halves(codes + c, q16_code(weight(i, c), of_code));
     }
-    return of.scale;
+    return scale.value;
 }
 
 // Adds the values of cells [from, to), at most cells_of_sum, each times its weight, to out, rows of

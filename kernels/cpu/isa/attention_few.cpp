@@ -5,12 +5,12 @@
 //
 // A tile is `Queries` queries by lanes / Queries cells, one accumulator for each pair. Its scores
 // are a vector [Queries][cells of a tile], so that soft maximum and weights need no transposition.
-// Many rows of codes go other ways (attention_blocks.h).
-#include "kernels/cpu/isa/attention_blocks.h"
+// Many rows of codes go other ways (attention_few_codes.h).
+#include "kernels/cpu/isa/attention_few_codes.h"
+#include "kernels/cpu/isa/attention_weights.h"
 #include "kernels/cpu/isa/cache_rows.h"
 #include "kernels/cpu/isa/kernels.h"
 #include "kernels/cpu/isa/lanes.h"
-#include "kernels/cpu/isa/soft_max.h"
 
 namespace tandem::kernels::cpu::TANDEM_ISA {
 

@@ -9,7 +9,7 @@ void attend_join(const AttentionParts& a) {
     for (int64_t i = 0; i < a.parts; ++i)
         most = a.most[i * a.stride] > most ? a.most[i * a.stride] : most;
     // A part in which the query sees nothing has a maximum of -infinity, so it counts nothing.
-    auto share = [&](float of) { return of == most ? 1.0f : __builtin_expf(of - most); };
+    auto share = [&](float score) { return score == most ? 1.0f : __builtin_expf(score - most); };
     float total = a.sink ? share(*a.sink) : 0;
     for (int64_t i = 0; i < a.parts; ++i)
         total += a.total[i * a.stride] * share(a.most[i * a.stride]);

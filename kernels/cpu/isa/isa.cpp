@@ -34,8 +34,8 @@ constexpr OfType matrices[] = {
     {DType::TQ1_0, &tq2_0},     {DType::IQ4_KSS, &iq4_ks}};
 
 const Matrix* matrix(int dtype) {
-    for (const OfType& of : matrices)
-        if (of.dtype == DType(dtype)) return of.matrix;
+    for (const OfType& entry : matrices)
+        if (entry.dtype == DType(dtype)) return entry.matrix;
     return nullptr;
 }
 

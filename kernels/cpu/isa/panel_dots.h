@@ -277,7 +277,7 @@ inline void multiply_some(const Panel (&panels)[panel_groups], const Q8Tile& x,
     using S = typename Type::Scales;
     constexpr bool integers = P::in_16_bits();
     y += first * lanes;
-    auto result = [&](int g, int t) { return y + g * results + t * lanes; };
+    auto result = [&](int g, int t) { return y + g * result_floats + t * lanes; };
     Totals<T> totals;
     Sums<T> whole;
     each_result<T>([&](int g, int t) {

@@ -27,8 +27,8 @@ namespace tandem::kernels::cpu::TANDEM_ISA {
 // Groups that meet a token together. With four tokens these are 12 sums in integers and as many
 // floats, of 32 registers of 16 lanes; or 8 and 8, of 16 registers of 8 lanes, some in memory.
 inline constexpr int panel_groups = lanes == 16 ? 3 : 2;
-inline constexpr int64_t results = tile_tokens * lanes;  // of a group and 16 tokens
-inline constexpr int64_t most_results = panel_groups * results;
+inline constexpr int64_t result_floats = tile_tokens * lanes;  // of a group and 16 tokens
+inline constexpr int64_t most_result_floats = panel_groups * result_floats;
 
 // A pointer of which the compiler knows nothing: results stay behind it, where it would rather give
 // them the registers that sums need.
@@ -81,13 +81,13 @@ inline void put_tokens(const Product& product, int64_t group, int64_t groups, in
     for (int64_t token = first; token < first + tokens; ++token, tile += lanes) {
         if (!whole) {
             for (int64_t g = 0; g < groups; ++g)
-                put<1>(product, group + g, token, {load_f32(tile + g * results)});
+                put<1>(product, group + g, token, {load_f32(tile + g * result_floats)});
             continue;
         }
         float* y = ResultRows::of(product, group, token).y;
         const float weight = product.weights ? product.weights[token] : 0;
         for (int64_t g = 0; g < panel_groups; ++g, y += lanes) {
-            const F result = load_f32(tile + g * results);
+            const F result = load_f32(tile + g * result_floats);
             if (past_caches) {
                 store_nontemporal(y, result);
                 continue;
@@ -135,7 +135,7 @@ void multiply_some_tiles(const Product& product, int64_t begin, int64_t end) {
         return product.matrix + group * group_bytes + column / Kernel::block * block_bytes;
     };
     auto& panels = *reinterpret_cast<typename Kernel::Panel(*)[panel_groups]>(product.scratch);
-    static_assert(sizeof panels + most_cached_tiles * most_results * 4 <= product_scratch);
+    static_assert(sizeof panels + most_cached_tiles * most_result_floats * 4 <= product_scratch);
     float* const y = reinterpret_cast<float*>(product.scratch + sizeof panels);
     const bool past_caches = passes_caches(product);
     for (int64_t group = product.first_group; group < product.last_group; group += panel_groups) {
@@ -145,7 +145,7 @@ void multiply_some_tiles(const Product& product, int64_t begin, int64_t end) {
         const uint8_t* following =
             next_group < product.last_group || !product.then ? packed(next_group, 0) : product.then;
         for (int64_t g = groups; g < panel_groups; ++g) panels[g] = {};
-        std::memset(y, 0, size_t((end - begin) * most_results * 4));
+        std::memset(y, 0, size_t((end - begin) * most_result_floats * 4));
         for (int64_t column = 0; column < columns; column += Kernel::columns) {
             const int64_t left = columns - column;
             const int64_t width = left < Kernel::columns ? left : Kernel::columns;
@@ -159,7 +159,7 @@ void multiply_some_tiles(const Product& product, int64_t begin, int64_t end) {
             for (int64_t tile = begin; tile < end; ++tile) {
                 const int64_t left_tokens = product.tokens - tile * tile_tokens;
                 const int64_t tokens = left_tokens < tile_tokens ? left_tokens : tile_tokens;
-                float* const tile_results = y + (tile - begin) * most_results;
+                float* const tile_results = y + (tile - begin) * most_result_floats;
                 const auto& next = tile + 1 < end ? tile_at<Kernel>(product, tile + 1, column)
                                                   : tile_at<Kernel>(product, begin, after);
                 // Memory takes results while the next tokens are multiplied.

@@ -92,24 +92,24 @@ Scales32 scale_by_32(const float* x, Q8Tile& tile, int token) {
     store(token_powers, token_power);
     // What is infinite or no number spoils all of the token.
     tile.scales[token] = is_finite(largest) ? token_powers[0] : largest;
-    Scales32 of;
+    Scales32 result;
     for (int n = 0; n < blocks; ++n) {
         const int lane = n * lanes_of_block;
         tile.origins32[token][n] = origins[lane];
         tile.steps32[token][n] = uint8_t(steps[lane]);
-        of.inverses[n] = inverses[lane];
-        of.scales[n] = scales[lane];
+        result.inverses[n] = inverses[lane];
+        result.scales[n] = scales[lane];
     }
-    return of;
+    return result;
 }
 
-void round_by_32(const float* x, const Scales32& of, Q8Tile& tile, int token) {
+void round_by_32(const float* x, const Scales32& scales, Q8Tile& tile, int token) {
     for (int n = 0; n < blocks; ++n)
-        round_codes(x + 32 * n, 32, of.inverses[n], tile.codes[n / 2][token] + n % 2 * 32);
+        round_codes(x + 32 * n, 32, scales.inverses[n], tile.codes[n / 2][token] + n % 2 * 32);
     sum_codes(tile, token);
     cross_codes(tile, token);
     for (int n = 0; n < blocks; ++n)
-        tile.real_sums32[token][n] = float(tile.sums32[token][n]) * of.scales[n];
+        tile.real_sums32[token][n] = float(tile.sums32[token][n]) * scales.scales[n];
     order_codes(tile, token);
 }
 
@@ -128,7 +128,7 @@ void place_by_32(const float* x, int64_t count, Q8Tile* tiles, int token) {
 
 void clear(Q8Tile& tile, int token) {
     for (auto& codes : tile.codes) std::memset(codes[token], 0, sizeof codes[token]);
-    auto zero_out = [&](auto& of) { std::memset(&of[token], 0, sizeof of[token]); };
+    auto zero_out = [&](auto& field) { std::memset(&field[token], 0, sizeof field[token]); };
     zero_out(tile.sums32), zero_out(tile.scales), zero_out(tile.sums16);
     zero_out(tile.origins32), zero_out(tile.steps32), zero_out(tile.real_sums32);
     zero_out(tile.crossed32);

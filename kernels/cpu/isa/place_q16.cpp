@@ -67,10 +67,10 @@ void place_integers(const float* x, int64_t count, Q16Tile* tiles, int token) {
         of_part = add_square(of_part, load_f32(x + at), splat(units[at / block * lanes_of_part]));
     }
     const F squares = join_rows<parts>(squares_of, [](F a, F b) { return add(a, b); });
-    const Q16Scale of = Q16Scale::of_token(most, length_of(most, squares));
+    const Q16Scale scale = Q16Scale::of_token(most, length_of(most, squares));
     alignas(64) float scales[lanes], inverses[lanes];
-    store(scales, of.scale);
-    store(inverses, of.inverse);
+    store(scales, scale.value);
+    store(inverses, scale.inverse);
     for (int64_t k = 0; k < count; k += q16_columns) tiles[k / q16_columns].nan_or_zero[token] = 0;
     for (int64_t k = 0; k < count; k += 32) {
         Q16Tile& tile = tiles[k / q16_columns];

@@ -5,13 +5,13 @@ namespace tandem::kernels::cpu::TANDEM_ISA {
 
 // The number of point k.
 template <int bits, int apart>
-[[gnu::always_inline]] inline I number(const Numbers<bits, apart>& of, int k) {
-    const I byte = field(of.low, 8 * k, 8);
+[[gnu::always_inline]] inline I number(const Numbers<bits, apart>& numbers, int k) {
+    const I byte = field(numbers.low, 8 * k, 8);
     if constexpr (bits == 0) return byte;
-    return bit_or(byte, shift_left(field(of.above, of.from + apart * k, bits), 8));
+    return bit_or(byte, shift_left(field(numbers.above, numbers.from + apart * k, bits), 8));
 }
-[[gnu::always_inline]] inline I number(const SignedNumbers& of, int k) {
-    return field(k < 2 ? of.first : of.second, 16 * (k % 2), 9);
+[[gnu::always_inline]] inline I number(const SignedNumbers& numbers, int k) {
+    return field(k < 2 ? numbers.first : numbers.second, 16 * (k % 2), 9);
 }
 
 // Seven signs in each byte become eight.

@@ -6,21 +6,23 @@ namespace tandem::kernels::cpu::TANDEM_ISA {
 
 // Bytes of four numbers, and what is above them, with other bits above that.
 template <int bits, int apart>
-[[gnu::always_inline]] inline I low_bytes(const Numbers<bits, apart>& of) {
-    return of.low;
+[[gnu::always_inline]] inline I low_bytes(const Numbers<bits, apart>& numbers) {
+    return numbers.low;
 }
 template <int bits, int apart>
-[[gnu::always_inline]] inline I high_bytes(const Numbers<bits, apart>& of) {
-    return bits == 0 ? of.low : pick_bits<apart, 2 * apart, 3 * apart>(of.above, of.from);
+[[gnu::always_inline]] inline I high_bytes(const Numbers<bits, apart>& numbers) {
+    return bits == 0 ? numbers.low
+                     : pick_bits<apart, 2 * apart, 3 * apart>(numbers.above, numbers.from);
 }
-[[gnu::always_inline]] inline I bytes_of_halves(const SignedNumbers& of, int from) {
-    return join_halves(pick_bits<16, 0, 16>(of.first, from), pick_bits<16, 0, 16>(of.second, from));
+[[gnu::always_inline]] inline I bytes_of_halves(const SignedNumbers& numbers, int from) {
+    return join_halves(pick_bits<16, 0, 16>(numbers.first, from),
+                       pick_bits<16, 0, 16>(numbers.second, from));
 }
-[[gnu::always_inline]] inline I low_bytes(const SignedNumbers& of) {
-    return bytes_of_halves(of, 0);
+[[gnu::always_inline]] inline I low_bytes(const SignedNumbers& numbers) {
+    return bytes_of_halves(numbers, 0);
 }
-[[gnu::always_inline]] inline I high_bytes(const SignedNumbers& of) {
-    return bytes_of_halves(of, 8);
+[[gnu::always_inline]] inline I high_bytes(const SignedNumbers& numbers) {
+    return bytes_of_halves(numbers, 8);
 }
 
 // Of the lower seven bits of each byte.
@@ -41,17 +43,19 @@ template <int bits, int apart>
 }
 
 template <size_t count>
-[[gnu::always_inline]] inline I second_halves(const gguf::Halves<count>& of, I low, I high) {
-    return lookup_bytes<0, count>(of.second.data(), low, high);
+[[gnu::always_inline]] inline I second_halves(const gguf::Halves<count>& halves, I low, I high) {
+    return lookup_bytes<0, count>(halves.second.data(), low, high);
 }
 template <size_t count>
-[[gnu::always_inline]] inline I second_halves(const gguf::SteppedHalves<count>& of, I low, I high) {
+[[gnu::always_inline]] inline I second_halves(const gguf::SteppedHalves<count>& halves, I low,
+                                              I high) {
     const I place = splat_bytes(15);  // among 16 neighbours
     const I neighbours = select_bits(place, shift_right(low, 4), shift_left(high, 4));
     auto find = [&](const auto& table) {
         return lookup_bytes<0, count / 16>(table.data(), neighbours, neighbours);
     };
-    return select_less_bytes(bit_and(low, place), find(of.step), find(of.before), find(of.after));
+    return select_less_bytes(bit_and(low, place), find(halves.step), find(halves.before),
+                             find(halves.after));
 }
 
 // The numbers of levels of four points' quads: `bits` of each element, among others.
@@ -60,10 +64,10 @@ struct LevelNumbers {
     I parts[2];
 
     template <typename Halves, typename Four>
-    [[gnu::always_inline]] LevelNumbers(const Halves& of, const Four& numbers) {
+    [[gnu::always_inline]] LevelNumbers(const Halves& halves, const Four& numbers) {
         const I low = low_bytes(numbers), high = high_bytes(numbers);
-        const I first = lookup_bytes<0, Halves::size>(of.first.data(), low, high);
-        const I second = second_halves(of, low, high);
+        const I first = lookup_bytes<0, Halves::size>(halves.first.data(), low, high);
+        const I second = second_halves(halves, low, high);
         if constexpr (bits == 2) {
             // Each byte is a quad.
             parts[0] = first, parts[1] = second;

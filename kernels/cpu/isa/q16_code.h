@@ -15,7 +15,7 @@ inline constexpr int q16_pairs = 16, crossed_pairs = 12;
 // one that is not finite.
 struct Q16Scale {
     static constexpr float least = 1e-37f;  // its inverse is a number
-    F scale, inverse;
+    F value, inverse;
 
     Q16Scale(F most, F length) : Q16Scale(most, length, largest, longest) {}
 
@@ -41,7 +41,7 @@ struct Q16Scale {
     Q16Scale(F most, F all, float most_code, float most_of_all, float least_scale = 0) {
         const F needed = max(mul(most, splat(1 / most_code)), mul(all, splat(1 / most_of_all)));
         const F finite = max(needed, splat(least_scale));
-        scale = fma(all, zero(), fma(most, zero(), finite));
+        value = fma(all, zero(), fma(most, zero(), finite));
         inverse = keep_from(finite, least, div(splat(1.0f), finite));
     }
 };

@@ -128,9 +128,9 @@ struct Q16Dots {
             else
                 measure(weights, width, most, squares);
             const F needed = max(squares, splat(Type::least * Type::least));
-            const Q16Power of = crosses ? Q16Power::of_crossed(needed, most) : Q16Power(needed);
-            store(panel.scales[n], adds_exponents ? of.exponent : as_int(of.scale()));
-            inverses[n] = of.inverse;
+            const Q16Power power = crosses ? Q16Power::of_crossed(needed, most) : Q16Power(needed);
+            store(panel.scales[n], adds_exponents ? power.exponent : as_int(power.scale()));
+            inverses[n] = power.inverse;
             nan_or_zero = fma(squares, zero(), nan_or_zero);
         }
         store(panel.nan_or_zero, nan_or_zero);
@@ -215,7 +215,7 @@ struct Q16Dots {
             add_scaled(opaque(panels[0].scales[n]), opaque(x.scales[first] + n), sums, totals);
         }
         each_result<some_tokens>([&](int g, int t) {
-            float* result = y + g * results + t * lanes;
+            float* result = y + g * result_floats + t * lanes;
             store(result, add(load_f32(result), totals[g][t]));
         });
     }

@@ -28,9 +28,9 @@ void quantize(const float* x, int64_t columns, int64_t block, uint8_t* row) {
         if (block == 256) {
             scales[b] = round_256(from, [&](int column) { return to + column; });
         } else {
-            const BlockScale of(from);
-            scales[b] = of.scale;
-            round_codes(from, block, of.inverse, to);
+            const BlockScale scale(from);
+            scales[b] = scale.value;
+            round_codes(from, block, scale.inverse, to);
         }
     }
     // What the real sums count in.

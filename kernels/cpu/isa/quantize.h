@@ -85,16 +85,16 @@ inline constexpr float least_part = 0x1p-48f, first_origin = 0x1.8p23f;
 
 // How a block of 32 is rounded. The scale is no finite number where x has one that is not.
 struct BlockScale {
-    float scale, inverse;
+    float value, inverse;
 
     explicit BlockScale(const float* x) {
         const float most = largest_magnitude(x, 32);
         const F power = power_for(splat(most));
-        const SteppedScale of(power, splat(most));
+        const SteppedScale stepped(power, splat(most));
         alignas(64) float scales[lanes], inverses[lanes];
-        store(scales, mul(power, of.below));
-        store(inverses, of.inverse);
-        scale = is_finite(most) ? scales[0] : most, inverse = inverses[0];
+        store(scales, mul(power, stepped.below));
+        store(inverses, stepped.inverse);
+        value = is_finite(most) ? scales[0] : most, inverse = inverses[0];
     }
 };
 
@@ -163,8 +163,9 @@ inline void each_split_sum(const int8_t* codes, int64_t columns, Put put) {
               dot_halves(splat(0), splat_bytes(1),
                          load(reinterpret_cast<const uint8_t*>(codes + i))));
         for (int64_t q = 0; q < lanes && i + 4 * q < columns; q += 4) {
-            const int16_t* of = pairs + 2 * q;
-            put(i / 16 + q / 4, of[0] + of[2] + of[4] + of[6], of[1] + of[3] + of[5] + of[7]);
+            const int16_t* sums = pairs + 2 * q;
+            put(i / 16 + q / 4, sums[0] + sums[2] + sums[4] + sums[6],
+                sums[1] + sums[3] + sums[5] + sums[7]);
         }
     }
 }

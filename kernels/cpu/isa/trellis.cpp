@@ -18,7 +18,7 @@ struct Powers {
 constexpr Powers powers = [] {
     Powers all = {};
     uint32_t power = 1;
-    for (uint32_t& of : all.power) of = power *= gguf::trellis_factor;
+    for (uint32_t& nth : all.power) nth = power *= gguf::trellis_factor;
     return all;
 }();
 
@@ -54,10 +54,10 @@ struct Seeded {
         Quads all;
 #pragma GCC unroll 4
         for (int k = 0; k < 4; ++k) {
-            const I of = add(seed_of(k), splat(int32_t(gguf::trellis_first_seed)));
+            const I seed = add(seed_of(k), splat(int32_t(gguf::trellis_first_seed)));
 #pragma GCC unroll 2
             for (int half = 0; half < 2; ++half)
-                all.quads[2 * k + half] = four_numbers(of, 4 * half);
+                all.quads[2 * k + half] = four_numbers(seed, 4 * half);
         }
         return all;
     }

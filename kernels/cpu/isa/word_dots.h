@@ -83,7 +83,7 @@ struct WordDots {
             }
         }
         each_result<some_tokens>([&](int g, int t) {
-            float* result = y + g * results + t * lanes;
+            float* result = y + g * result_floats + t * lanes;
             store(result, add(load_f32(result), sums[g][t]));
         });
     }

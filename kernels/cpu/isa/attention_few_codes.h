@@ -88,7 +88,8 @@ struct BlockScratch {
     alignas(64) uint8_t copies[lanes * block_elements / 32 * Codes8::bytes];
 };
 
-static_assert(sizeof(BlockScratch) + 64 + block_queries * (attention_part + 16) * sizeof(float) <=
+static_assert(sizeof(BlockScratch) + 64 +
+                  block_queries * (attention_part + most_lanes) * sizeof(float) <=
               attention_scratch(0, 0) * sizeof(float));
 inline BlockScratch& block_scratch(float* memory) {
     const auto address = (reinterpret_cast<uintptr_t>(memory) + 63) / 64 * 64;
@@ -101,15 +102,15 @@ inline BlockScratch& block_scratch(float* memory) {
 
 // The scale of numbers, from their largest magnitude alone, and their codes: sums of products with
 // bytes of all cells of a part have 32 bits.
-struct CodesOf {
+struct Rounding {
     static_assert(Codes8::zero * attention_part * int64_t(Q16Scale::largest) < int64_t(1) << 31);
     float scale, inverse;
 
-    explicit CodesOf(float most) {
-        const Q16Scale of(splat(most), zero());
+    explicit Rounding(float most) {
+        const Q16Scale q16(splat(most), zero());
         alignas(64) float lane[2][lanes];
-        store(lane[0], of.scale);
-        store(lane[1], of.inverse);
+        store(lane[0], q16.value);
+        store(lane[1], q16.inverse);
         scale = lane[0][0];
         inverse = lane[1][0];
     }
@@ -151,10 +152,10 @@ template <int Queries>
 inline void encode_queries(const float* q, int64_t length, int zero_code, BlockScratch& s,
                            float (&scales)[Queries]) {
     for (int i = 0; i < Queries; ++i, q += length) {
-        const CodesOf of(largest_magnitude(q, length));
-        scales[i] = of.scale;
+        const Rounding rounding(largest_magnitude(q, length));
+        scales[i] = rounding.scale;
         int16_t* const codes = s.query_codes[i];
-        for (int64_t e = 0; e < length; e += lanes) of.encode(load_f32(q + e), codes + e);
+        for (int64_t e = 0; e < length; e += lanes) rounding.encode(load_f32(q + e), codes + e);
         for (int64_t e = 0; e < length; e += 32)
             s.begins[i][e / 32] = -zero_code * sum_of(codes + e, 32);
         for (int64_t e = 0; e < length; e += 4) {
@@ -223,9 +224,10 @@ struct WeightCodes {
                 I most = splat(0);
                 for (int64_t c = 0; c < count; c += lanes)
                     most = max(most, as_int(abs(weights(c))));
-                const CodesOf of(largest_float(most));
-                for (int64_t c = 0; c < count; c += lanes) of.encode(weights(c), s.codes[i][n] + c);
-                scale[i][n] = of.scale;
+                const Rounding rounding(largest_float(most));
+                for (int64_t c = 0; c < count; c += lanes)
+                    rounding.encode(weights(c), s.codes[i][n] + c);
+                scale[i][n] = rounding.scale;
                 begin[i][n] = -zero_code * sum_of(s.codes[i][n], count);
             }
     }
@@ -269,15 +271,15 @@ inline void add_value_codes(const CacheHead& values, const CacheRun& run, int64_
             for (int n = 0; n < vector_blocks; ++n)
                 store(s.scales[n] + c, scales_of<Codes>(rows, run.stride, b + n));
         }
-        const WeightCodes of(Queries, padded, Codes::zero, s);
+        const WeightCodes weights(Queries, padded, Codes::zero, s);
         for (int first = 0; first < Queries; first += together) {
             I sums[together][4];
             for (int i = 0; i < together; ++i)
-                for (I& sum : sums[i]) sum = splat_of_blocks(of.begin[first + i], 4);
+                for (I& sum : sums[i]) sum = splat_of_blocks(weights.begin[first + i], 4);
             add_words<Codes>(run, count, b, first, s, sums);
             for (int i = 0; i < together; ++i) {
                 if (!out[first + i]) continue;
-                const F scale = as_float(splat_of_blocks(of.scale[first + i], 4));
+                const F scale = as_float(splat_of_blocks(weights.scale[first + i], 4));
                 alignas(64) float words[4][lanes];
                 for (int j = 0; j < 4; ++j) store(words[j], mul(to_float(sums[i][j]), scale));
                 float* to = out[first + i] + 32 * b;
