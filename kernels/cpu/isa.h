@@ -11,8 +11,8 @@
 //                  once for all who read it; then each member of the team takes groups of rows and
 //                  calls the kernel with them (Product)
 //
-// Up to 8 tokens are rows. Packed codes are unpacked in registers, for some tokens at a time:
-// isa/row_walk.h goes over groups and tokens, isa/row_dots.h multiplies.
+// Up to 8 tokens, or 16 of an expert, are rows. Packed codes are unpacked in registers, for some
+// tokens at a time: isa/row_walk.h goes over groups and tokens, isa/row_dots.h multiplies.
 //
 // More tokens are tiles of 16. Some groups are unpacked, a panel of columns at a time, and stay in
 // the nearest cache while all tiles pass: so goes isa/panel_walk.h, and what it calls multiplies

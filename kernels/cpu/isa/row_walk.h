@@ -49,7 +49,7 @@ inline int64_t next_count(int64_t left) {
 // them the groups, whose weights stay in the nearest one while the tokens pass.
 template <int most, bool powers, int64_t together, typename Each>
 inline void for_tiles(const Product& product, int64_t group_bytes, Each each) {
-    constexpr int64_t token_block = 128;  // rows of 4096 columns in int8 take 0.7 MB
+    constexpr int64_t token_block = 128;  // rows of 4096 columns in int8 take 1 MB
     for (int64_t first = 0; first < product.tokens; first += token_block) {
         int64_t last = first + token_block < product.tokens ? first + token_block : product.tokens;
         for (int64_t group = product.first_group; group < product.last_group; group += together) {
