@@ -12,16 +12,14 @@ namespace tandem::kernels::cpu::TANDEM_ISA {
 template <class Type, bool unrolls, typename Visit>
 [[gnu::always_inline]] inline void each_group(Visit visit) {
     constexpr int groups = Type::block / 32;
-// GCC 12 makes wrong sums of portable lanes where it unrolls, at -O1 and without vectorisation.
-#if defined(__AVX2__)
-    if constexpr (unrolls) {
+    // GCC 12 makes wrong sums of portable lanes where it unrolls, at -O1 and without vectorisation.
+    if constexpr (unrolls && !words_are_loops) {
 #pragma GCC unroll 8
         for (int g = 0; g < groups; ++g) visit(g);
-        return;
-    }
-#endif
+    } else {
 #pragma GCC unroll 1
-    for (int g = 0; g < groups; ++g) visit(g);
+        for (int g = 0; g < groups; ++g) visit(g);
+    }
 }
 
 // Dword v of a field that begins at p, for every row.
@@ -38,12 +36,11 @@ template <class Type, bool unrolls, typename Visit>
 template <typename Table16>
 [[gnu::always_inline]] inline I lookup_nibbles(const Table16& table, I bytes, bool high) {
     const I index = high ? shift_right(bytes, 4) : bytes;
-#if defined(__AVX512VBMI__)
-    // The table repeats after 16 bytes: higher bits of an index pick the same.
-    return lookup64(table, index);
-#else
-    return lookup(table, bit_and(index, splat_bytes(15)));
-#endif
+    // There the table repeats after 16 bytes: higher bits of an index pick the same.
+    if constexpr (looks_up_bytes)
+        return lookup64(table, index);
+    else
+        return lookup(table, bit_and(index, splat_bytes(15)));
 }
 template <typename Table16>
 [[gnu::always_inline]] inline I lookup_nibbles(const Table16& table, const uint8_t* p, int j) {

@@ -133,11 +133,7 @@ struct Floats {
 };
 
 // Whether prompts may be multiplied in 16-bit integers.
-#if defined(__AMX_BF16__)
-constexpr bool in_integers = false;
-#else
-constexpr bool in_integers = fast_pairs;
-#endif
+constexpr bool in_integers = fast_pairs && !matrix_units;
 
 #if defined(__AVX512BF16__) && !defined(__AMX_BF16__)
 // A word is a pair; the last column may be alone.

@@ -39,14 +39,10 @@ const Matrix* matrix(int dtype) {
     return nullptr;
 }
 
-constexpr Reduced reduced =
-#if defined(__AMX_BF16__)
-    Reduced::AllTypes;
-#elif defined(__AVX512BF16__)
-    Reduced::Bf16;
-#else
-    fast_pairs ? Reduced::Int16 : Reduced::Nothing;
-#endif
+constexpr Reduced reduced = matrix_units ? Reduced::AllTypes
+                            : bf16_pairs ? Reduced::Bf16
+                            : fast_pairs ? Reduced::Int16
+                                         : Reduced::Nothing;
 
 static_assert(lanes <= most_lanes);
 

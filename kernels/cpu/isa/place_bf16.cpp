@@ -4,11 +4,9 @@
 
 namespace tandem::kernels::cpu::TANDEM_ISA {
 
-#if defined(__AMX_BF16__) || defined(__AVX512BF16__)
-
 namespace {
 
-// 16 numbers to one row of a tile, and to the same row of its second part.
+// A vector of numbers to one row of a tile, and to the same row of its second part.
 inline void put_rounded(F x, int parts, uint8_t* to, int64_t part_bytes) {
     for (int part = 0; part < parts; ++part, to += part_bytes) {
         store_bf16(to, x);
@@ -26,19 +24,13 @@ void place_row(const float* row, int64_t columns, int parts, uint8_t* tile, int 
             for (int64_t k = 0; k < 32; ++k) padded[k] = row && i + k < columns ? row[i + k] : 0;
             x = padded;
         }
-        put_rounded(load_f32(x), parts, to, part_bytes);
-        put_rounded(load_f32(x + lanes), parts, to + 2 * lanes, part_bytes);
+        for (int k = 0; k < 32; k += lanes)
+            put_rounded(load_f32(x + k), parts, to + 2 * k, part_bytes);
     }
 }
 
 }  // namespace
 
-PlaceBf16* const place_bf16 = place_row;
-
-#else
-
-PlaceBf16* const place_bf16 = nullptr;
-
-#endif
+PlaceBf16* const place_bf16 = bf16_pairs || matrix_units ? place_row : nullptr;
 
 }  // namespace tandem::kernels::cpu::TANDEM_ISA

@@ -10,6 +10,7 @@
 #include <cstdint>
 
 #include "kernels/cpu/isa.h"
+#include "kernels/cpu/isa/simd.h"
 
 namespace tandem::kernels::cpu::TANDEM_ISA {
 
@@ -22,24 +23,20 @@ constexpr int64_t near_ahead = 2048, far_ahead = 8192;
 }
 [[gnu::always_inline]] inline void prefetch_far(const uint8_t* at) { __builtin_prefetch(at, 0, 2); }
 
-#if defined(__AVX512BF16__)
-inline const bool on_zen4 = is_zen4();
-#endif
+inline const bool on_zen4 = bf16_pairs && is_zen4();
 
 // Of a stream that some tokens pass, the line that is read near_ahead later, and one that is read
 // far_ahead later.
 template <int tokens>
-[[gnu::always_inline]] inline void prefetch_lines([[maybe_unused]] const uint8_t* near,
-                                                  const uint8_t* far) {
-#if defined(__AVX512BF16__)
-    if (!on_zen4)
-        prefetch_near(far);
-    else if (tokens > 2)
+[[gnu::always_inline]] inline void prefetch_lines(const uint8_t* near, const uint8_t* far) {
+    if constexpr (!bf16_pairs) {
         prefetch_far(far);
-#else
-    prefetch_far(far);
-    prefetch_near(near);
-#endif
+        prefetch_near(near);
+    } else if (!on_zen4) {
+        prefetch_near(far);
+    } else if (tokens > 2) {
+        prefetch_far(far);
+    }
 }
 // Of a stream whose line at `at` is at work.
 template <int tokens>

@@ -1,6 +1,8 @@
 // Vectors of one instruction set: `lanes` 32-bit lanes, each of which is a row of a packed matrix.
 // These are the platform files: everything else in isa/ is written with their words and compiled
-// once per set.
+// once per set. Where a set has a way that others lack, constants say so; level_table.h, points.h,
+// tile_words.h, matrix_units.h and floats.cpp ask for the set itself, as what they leave out would
+// not compile.
 //
 // Sources in isa/ use no containers or algorithms of the standard library: an inline function that
 // was compiled for a newer set must not be the one that the linker keeps for all.

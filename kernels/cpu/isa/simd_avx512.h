@@ -191,13 +191,28 @@ inline I join_halves(I a, I b) { return _mm512_mask_blend_epi16(0xaaaaaaaa, a, b
 inline I times_halves(I a, I b) { return _mm512_mullo_epi16(a, b); }
 // Whether dot_pairs() takes less time than two fma().
 inline constexpr bool fast_pairs = true;
+// Whether dot_pairs() has bf16, and whether there are matrix units (tile_words.h).
+#if defined(__AVX512BF16__)
+inline constexpr bool bf16_pairs = true;
+#else
+inline constexpr bool bf16_pairs = false;
+#endif
+#if defined(__AMX_BF16__)
+inline constexpr bool matrix_units = true;
+#else
+inline constexpr bool matrix_units = false;
+#endif
 // Whether there are kernels for processors that add with twice as many units as multiply
 // (adds_cheaply()), too.
-#if defined(__AVX512BF16__)
-inline constexpr bool crosses = true;
+inline constexpr bool crosses = bf16_pairs;
+// Whether lookup64() and lookup_bytes() are there.
+#if defined(__AVX512VBMI__)
+inline constexpr bool looks_up_bytes = true;
 #else
-inline constexpr bool crosses = false;
+inline constexpr bool looks_up_bytes = false;
 #endif
+// Whether every word is a loop over lanes.
+inline constexpr bool words_are_loops = false;
 // sum + the products of a lane's 2 signed halves. In place: where sums go round a loop, the
 // compiler would copy each to another register and back.
 inline I dot_pairs(I sum, I a, I b) {

@@ -56,12 +56,8 @@ inline constexpr bool is_wide = Type::block == 256;
 // once, and where vectors are loops.
 template <class Type>
 constexpr bool has_few_sizes() {
-#if defined(__AVX2__)
-    if constexpr (requires { Type::seldom; }) return Type::seldom;
-    return false;
-#else
-    return true;
-#endif
+    if constexpr (requires { Type::seldom; }) return Type::seldom || words_are_loops;
+    return words_are_loops;
 }
 
 // How far a code can be from that of 0.0.
