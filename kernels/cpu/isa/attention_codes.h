@@ -7,12 +7,11 @@
 //     scale of a query's weights = max(largest x / 32766, bound of sums of 32 x / 65516)
 //
 // where x of a weight is the weight times the scale of its cell's value, and the bound adds up the
-// largest sum of each lane. The second terms keep sums
-// of products within 32 bits: those of 32 cells add up in integers. Where keys have a second part,
-// each part of a query and of a key has a scale of its own, as their magnitudes differ. A row that
-// is key and value has the scale of the key for both. Rounding takes half as much from a result as
-// rounding keys and values to F16 has taken, and as much where a row of 512 is both. Codes are made
-// of floats in the same memory:
+// largest sum of each lane. The second terms keep sums of products within 32 bits: those of 32
+// cells add up in integers. Where keys have a second part, each part of a query and of a key has a
+// scale of its own, as their magnitudes differ. A row that is key and value has the scale of the
+// key for both. Rounding takes half as much from a result as rounding keys and values to F16 has
+// taken, and as much where a row of 512 is both. Codes are made of floats in the same memory:
 //
 //     query     f32 [elements] -> codes [elements], its scale
 //     keys      f32 [elements][columns] -> codes [elements / 2][columns][2], scales [columns]
