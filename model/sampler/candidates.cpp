@@ -13,7 +13,7 @@ void Candidates::assign(std::span<const float> logits) {
 
 namespace {
 
-constexpr size_t run = 64;  // logits that are looked at together
+constexpr size_t together = 64;  // logits that are looked at for one that is large
 
 int32_t above(std::span<const float> logits, float least) {
     int32_t count = 0;
@@ -28,8 +28,8 @@ void Candidates::assign_largest(std::span<const float> logits, size_t count) {
     assign(logits.first(std::min(count, logits.size())));
     // A heap whose first is the least of the largest so far: few logits are above it.
     std::make_heap(list.begin(), list.end(), before);
-    for (size_t first = count; first < logits.size(); first += run) {
-        const size_t last = std::min(first + run, logits.size());
+    for (size_t first = count; first < logits.size(); first += together) {
+        const size_t last = std::min(first + together, logits.size());
         if (above(logits.subspan(first, last - first), list.front().logit) == 0) continue;
         for (size_t i = first; i < last; ++i) {
             if (!(logits[i] > list.front().logit)) continue;
