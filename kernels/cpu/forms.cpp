@@ -86,7 +86,9 @@ int64_t TileForm::bytes() const {
 }
 
 int64_t TileForm::groups() const {
-    return parts > 0 && isa->reduced == Reduced::AllTypes ? 1 : isa->panel_groups;
+    if (parts > 0 && isa->reduced == Reduced::AllTypes) return 1;
+    const bool are_codes = block > 0 || q16_block > 0;
+    return are_codes && !crossed ? isa->most_panel_groups : isa->panel_groups;
 }
 
 Multiply TileForm::product_of(const Matrix& matrix) const {

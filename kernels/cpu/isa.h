@@ -150,8 +150,8 @@ struct Matrix {
     Multiply multiply_q16 = nullptr;    // Q16Tiles
     int64_t q16_block = 0;              // of those; 0: there are none
     // In place of one of those above on processors that adds_cheaply(): by crossed products
-    // (crossed.h), or with other instructions in place of some (isa/panel.h). It reads Q16Tiles
-    // where q16_block says so, else what multiply_tiles reads.
+    // (crossed.h), with other instructions in place of some (isa/panel.h), or of fewer groups at a
+    // time. It reads Q16Tiles where q16_block says so, else what multiply_tiles reads.
     Multiply multiply_crossed = nullptr;
 };
 // Room for some groups of rows that are unpacked at a time, and for their results of some tiles of
@@ -277,9 +277,9 @@ using Map = void(const float* x, float* y, int64_t count, float parameter);
 
 struct Isa {
     int lanes = 0;
-    // Groups that products of tiles take at a time: work is best dealt by so many. Matrix units
-    // take one.
-    int panel_groups = 0;
+    // Groups that products of tiles take at a time: work is best dealt by so many. Those of codes
+    // take most_panel_groups where additions take no product's place, matrix units one.
+    int panel_groups = 0, most_panel_groups = 0;
     Reduced reduced = Reduced::Nothing;
     // Whether sums of products of bytes are kept in the 16-bit halves of lanes (tile_place()).
     // Those of signed codes of 8 bits in blocks of 32 have no room there: prompts multiply these as

@@ -35,6 +35,9 @@ template <class Type>
 inline constexpr bool is_adding = requires {
     Type::adds;
 };
+// Groups that meet a token together: such processors need fewer sums, and registers for additions.
+template <class Type>
+inline constexpr int groups_of = is_adding<Type> ? panel_groups : most_panel_groups;
 
 // What is taken off codes.
 template <class Type>
@@ -65,14 +68,14 @@ template <class Type, typename Codes>
 
 // Adds the products of `count` words of every group's rows, the panels of which lie `apart`, with
 // those of some tokens, which are 64 bytes from one another.
-template <int count, size_t apart, int tokens, typename Add, typename Dot>
+template <int count, size_t apart, int groups, int tokens, typename Add, typename Dot>
 [[gnu::always_inline]] inline void multiply_crossed(const uint8_t* rows, const int8_t* x,
-                                                    I (&sums)[panel_groups][tokens], Add add_words,
+                                                    I (&sums)[groups][tokens], Add add_words,
                                                     Dot dot_words) {
 #pragma GCC unroll 8
     for (int j = 0; j < count; j += 2) {
-        I even[panel_groups], odd[panel_groups];
-        for (int g = 0; g < panel_groups; ++g) {
+        I even[groups], odd[groups];
+        for (int g = 0; g < groups; ++g) {
             const uint8_t* words = rows + g * apart + j * 4 * lanes;
             even[g] = in_register(load(words));
             odd[g] = in_register(load(words + 4 * lanes));
@@ -80,7 +83,7 @@ template <int count, size_t apart, int tokens, typename Add, typename Dot>
         for (int t = 0; t < tokens; ++t) {
             const I first = splat_quad(x + 64 * t + 4 * j);
             const I second = splat_quad(x + 64 * t + 4 * j + 4);
-            for (int g = 0; g < panel_groups; ++g)
+            for (int g = 0; g < groups; ++g)
                 sums[g][t] =
                     dot_words(sums[g][t], add_words(even[g], second), add_words(odd[g], first));
         }

@@ -51,6 +51,7 @@ static_assert(lanes <= most_lanes);
 const Isa& isa() {
     static const Isa table{.lanes = lanes,
                            .panel_groups = panel_groups,
+                           .most_panel_groups = most_panel_groups,
                            .reduced = reduced,
                            .sums_in_halves = sums_in_halves,
                            .largest_code = largest_code,

@@ -64,7 +64,8 @@ struct PanelTraits {
     static constexpr bool whole_mins = Scales::whole && Scales::has_min;
     // Whether one product of pairs multiplies two sums by their whole scales, and a shift and an
     // addition take the place of the other.
-    static constexpr bool in_pairs = is_adding<Type> && !crossed;
+    static constexpr bool in_pairs =
+        is_adding<Type> && !crossed && Scales::whole && sums_have_16_bits<Type>();
     // Whether sums begin with anything.
     static constexpr bool has_offsets = zero != 0 || crossed || (!is_wide<Type> && !in_halves);
     // Whether products read the sums of 16 codes of a token.

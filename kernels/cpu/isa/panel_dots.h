@@ -38,10 +38,12 @@ namespace tandem::kernels::cpu::TANDEM_ISA {
 // there may be half as many.
 inline constexpr int panel_tokens = 4;
 // Of all groups and T tokens.
-template <int T>
-using Sums = I[panel_groups][T];
-template <int T>
-using Totals = F[panel_groups][T];
+template <class Type, int T>
+using Sums = I[groups_of<Type>][T];
+template <class Type, int T>
+using Totals = F[groups_of<Type>][T];
+template <class Type>
+using Panels = Panel[groups_of<Type>];
 
 // The sums of a token's codes, one for each scale of a row.
 template <class Type>
@@ -51,11 +53,11 @@ inline const int16_t* sums_of(const Q8Tile& x, int token) {
 
 // Adds the sums of some tokens' codes, each times the whole minimum of a row.
 template <class Type, int T>
-[[gnu::always_inline]] inline void add_mins(const Panel (&panels)[panel_groups], const Q8Tile& x,
-                                            int first, Sums<T>& to) {
+[[gnu::always_inline]] inline void add_mins(const Panels<Type>& panels, const Q8Tile& x, int first,
+                                            Sums<Type, T>& to) {
 #pragma GCC unroll 8
     for (int n = 0; n < PanelTraits<Type>::sums; n += 2)
-        each_result<T>([&](int g, int t) {
+        each_result<groups_of<Type>, T>([&](int g, int t) {
             const auto* sums = reinterpret_cast<const int8_t*>(sums_of<Type>(x, first + t) + n);
             to[g][t] =
                 dot_pairs(to[g][t], load(panels[g].mins + n / 2 * 4 * lanes), splat_quad(sums));
@@ -64,7 +66,8 @@ template <class Type, int T>
 
 // Adds the dot products of some quads to sums.
 template <class Type, int quads, int T>
-[[gnu::always_inline]] inline void add_dots(const uint8_t* rows, const int8_t* x, Sums<T>& sums) {
+[[gnu::always_inline]] inline void add_dots(const uint8_t* rows, const int8_t* x,
+                                            Sums<Type, T>& sums) {
     multiply_words<quads, sizeof(Panel)>(rows, x, sums, [](I sum, I row, I quad) {
         return Type::is_signed ? dot_signed(sum, row, quad) : dot(sum, row, quad);
     });
@@ -78,8 +81,8 @@ template <class Type, int T, int first = 0, typename Visit>
     constexpr int left = 8 - first, most = panel_quads<Type>(), count = most < left ? most : left;
     constexpr bool begin = Type::zero != 0;
     static_assert(!begin || most == 8);
-    Sums<T> halves;
-    each_result<T>([&](int g, int t) {
+    Sums<Type, T> halves;
+    each_result<groups_of<Type>, T>([&](int g, int t) {
         const int16_t* pair = begins + t * (panel_columns / 16);
         halves[g][t] = begin ? splat_quad(reinterpret_cast<const int8_t*>(pair)) : splat(0);
     });
@@ -113,9 +116,9 @@ template <class Type>
 // scales of its row and its token, and minima of rows times the sums of tokens. Sums of whole lanes
 // have begun at the block's origin; those in halves of lanes are added to it here.
 template <class Type, int T>
-[[gnu::always_inline]] inline void add_blocks(const Panel (&panels)[panel_groups], const Q8Tile& x,
-                                              int first, int64_t n, const Sums<T>& sums,
-                                              Totals<T>& totals) {
+[[gnu::always_inline]] inline void add_blocks(const Panels<Type>& panels, const Q8Tile& x,
+                                              int first, int64_t n, const Sums<Type, T>& sums,
+                                              Totals<Type, T>& totals) {
     static_assert(!(Type::Scales::per16 && Type::Scales::has_min));
     const int64_t block = n / Type::Scales::count;
     const uint8_t* scales = opaque(panels[0].scales + n * scale_steps * 4 * lanes);
@@ -129,7 +132,7 @@ template <class Type, int T>
         const uint8_t* of_steps = scales + steps[t * apart] * (4 * lanes);
         const I origin = splat(origins[t * apart]);
 #pragma GCC unroll 8
-        for (int g = 0; g < panel_groups; ++g) {
+        for (int g = 0; g < groups_of<Type>; ++g) {
             const I from_origin =
                 PanelTraits<Type>::in_halves ? add(sums[g][t], origin) : sums[g][t];
             totals[g][t] = fma(sub(as_float(from_origin), as_float(origin)),
@@ -137,7 +140,7 @@ template <class Type, int T>
         }
     }
     if constexpr (Type::Scales::has_min)
-        each_result<T>([&](int g, int t) {
+        each_result<groups_of<Type>, T>([&](int g, int t) {
             totals[g][t] =
                 fma(load_f32(mins + g * sizeof(Panel)), splat(real_sums[t * apart]), totals[g][t]);
         });
@@ -146,29 +149,30 @@ template <class Type, int T>
 // Adds the products of the panels' columns and some tokens, from `first` on, by sums in halves of
 // lanes, to `whole` or `totals`. `offsets` [tokens][columns / 16]: what such sums begin with.
 template <class Type, int T>
-[[gnu::always_inline]] inline void multiply_in_halves(const Panel (&panels)[panel_groups],
-                                                      const Q8Tile& x, const int16_t* offsets,
-                                                      Ahead& ahead, int first, int64_t columns,
-                                                      Sums<T>& whole, Totals<T>& totals) {
+[[gnu::always_inline]] inline void multiply_in_halves(const Panels<Type>& panels, const Q8Tile& x,
+                                                      const int16_t* offsets, Ahead& ahead,
+                                                      int first, int64_t columns,
+                                                      Sums<Type, T>& whole,
+                                                      Totals<Type, T>& totals) {
     using S = typename Type::Scales;
     for (int64_t n = 0; n < columns / 32; ++n) {
         ahead.ask();
         const uint8_t* codes = opaque(panels[0].codes + n * 32 * lanes);
         const int8_t* tokens = opaque(x.codes[n / 2][first] + n % 2 * 32);
         const int16_t* begins = opaque(offsets + first * (panel_columns / 16) + 2 * n);
-        Sums<T> sums[S::count];
+        Sums<Type, T> sums[S::count];
         if constexpr (!S::whole)
             for (auto& of_scale : sums)
-                each_result<T>([&](int g, int t) { of_scale[g][t] = splat(0); });
+                each_result<groups_of<Type>, T>([&](int g, int t) { of_scale[g][t] = splat(0); });
         visit_halves<Type, T>(codes, tokens, begins, [&](const auto& halves) {
             if constexpr (S::whole)
-                each_result<T>([&](int g, int t) {
+                each_result<groups_of<Type>, T>([&](int g, int t) {
                     whole[g][t] = dot_pairs(whole[g][t], halves[g][t],
                                             load(panels[g].scales + n * 4 * lanes));
                 });
             else
                 for (int h = 0; h < S::count; ++h)
-                    each_result<T>([&](int g, int t) {
+                    each_result<groups_of<Type>, T>([&](int g, int t) {
                         const I ones = splat(S::count == 1 ? 0x10001 : h == 0 ? 1 : 0x10000);
                         sums[h][g][t] = dot_pairs(sums[h][g][t], halves[g][t], ones);
                     });
@@ -178,7 +182,7 @@ template <class Type, int T>
                 add_blocks<Type>(panels, x, first, S::count * n + h, sums[h], totals);
         else if constexpr (!S::whole)
             for (int h = 0; h < S::count; ++h)
-                each_result<T>([&](int g, int t) {
+                each_result<groups_of<Type>, T>([&](int g, int t) {
                     const F scale = load_f32(panels[g].scales + (S::count * n + h) * 4 * lanes);
                     totals[g][t] = fma(to_float(sums[h][g][t]), scale, totals[g][t]);
                 });
@@ -193,10 +197,11 @@ template <class Type>
 
 // The same by sums of whole lanes. `offsets` [tokens][scales of the panels' columns].
 template <class Type, int T>
-[[gnu::always_inline]] inline void multiply_in_lanes(const Panel (&panels)[panel_groups],
-                                                     const Q8Tile& x, const int32_t* offsets,
-                                                     Ahead& ahead, int first, int64_t columns,
-                                                     Sums<T>& whole, Totals<T>& totals) {
+[[gnu::always_inline]] inline void multiply_in_lanes(const Panels<Type>& panels, const Q8Tile& x,
+                                                     const int32_t* offsets, Ahead& ahead,
+                                                     int first, int64_t columns,
+                                                     Sums<Type, T>& whole,
+                                                     Totals<Type, T>& totals) {
     using P = PanelTraits<Type>;
     using S = typename Type::Scales;
     constexpr int quads = 8 / S::count;
@@ -206,16 +211,16 @@ template <class Type, int T>
         const uint8_t* codes = opaque(panels[0].codes + n * quads * 4 * lanes);
         const int8_t* tokens = opaque(x.codes[column / 64][first] + column % 64);
         const int32_t* begins = opaque(offsets + first * P::sums + n);
-        Sums<T> sums;
+        Sums<Type, T> sums;
         if constexpr (P::crossed) {
             const uint8_t* of_rows = opaque(panels[0].begins + n * 4 * lanes);
-            each_result<T>([&](int g, int t) {
+            each_result<groups_of<Type>, T>([&](int g, int t) {
                 sums[g][t] = add(load(of_rows + g * sizeof(Panel)), splat(begins[t * P::sums]));
             });
             multiply_crossed<quads, sizeof(Panel)>(codes, tokens, sums, add_bytes, dot);
         } else {
             // Loaded once: rows and tokens keep the units that load as busy as those that multiply.
-            each_result<T>([&](int g, int t) {
+            each_result<groups_of<Type>, T>([&](int g, int t) {
                 sums[g][t] =
                     P::has_offsets && g > 0 ? sums[0][t] : first_sum<Type>(begins + t * P::sums);
             });
@@ -224,7 +229,7 @@ template <class Type, int T>
         if constexpr (!is_wide<Type>)
             add_blocks<Type>(panels, x, first, n, sums, totals);
         else
-            each_result<T>([&](int g, int t) {
+            each_result<groups_of<Type>, T>([&](int g, int t) {
                 const F scale = load_f32(panels[g].scales + n * 4 * lanes);
                 if constexpr (P::in_16_bits())
                     whole[g][t] = dot_pairs(whole[g][t], sums[g][t], as_int(scale));
@@ -238,10 +243,10 @@ template <class Type, int T>
 // part n + 1 is added up first and moved to the upper half; that of part n is added up below it,
 // from 2^15 on, so that it takes nothing from the half above. Flipping that bit takes 2^15 off.
 template <class Type, int T>
-[[gnu::always_inline]] inline void multiply_in_pairs(const Panel (&panels)[panel_groups],
-                                                     const Q8Tile& x, const int32_t* offsets,
-                                                     Ahead& ahead, int first, int64_t columns,
-                                                     Sums<T>& whole) {
+[[gnu::always_inline]] inline void multiply_in_pairs(const Panels<Type>& panels, const Q8Tile& x,
+                                                     const int32_t* offsets, Ahead& ahead,
+                                                     int first, int64_t columns,
+                                                     Sums<Type, T>& whole) {
     using P = PanelTraits<Type>;
     constexpr int quads = 8 / Type::Scales::count, middle = 1 << 15;
     for (int64_t n = 0; n < columns / 4 / quads; n += 2) {
@@ -252,16 +257,16 @@ template <class Type, int T>
         const int8_t* tokens = opaque(x.codes[column / 64][first] + column % 64);
         const int32_t* begins = opaque(offsets + first * P::sums + n);
         auto begin = [&](int t) { return P::zero ? begins[t * P::sums] : 0; };
-        Sums<T> sums;
-        each_result<T>(
+        Sums<Type, T> sums;
+        each_result<groups_of<Type>, T>(
             [&](int g, int t) { sums[g][t] = first_sum<Type>(begins + t * P::sums + 1); });
         add_dots<Type, quads>(codes + quads * 4 * lanes, tokens + 4 * quads, sums);
-        each_result<T>([&](int g, int t) {
+        each_result<groups_of<Type>, T>([&](int g, int t) {
             sums[g][t] = add(shift_left(sums[g][t], 16), splat(begin(t) + middle));
         });
         add_dots<Type, quads>(codes, tokens, sums);
         const uint8_t* scales = opaque(panels[0].scales + n / 2 * 4 * lanes);
-        each_result<T>([&](int g, int t) {
+        each_result<groups_of<Type>, T>([&](int g, int t) {
             whole[g][t] = dot_pairs(whole[g][t], bit_xor(sums[g][t], splat(middle)),
                                     load(scales + g * sizeof(Panel)));
         });
@@ -270,7 +275,7 @@ template <class Type, int T>
 
 // Adds the products of the panels' columns and some tokens, from `first` on, to y.
 template <class Type, int T>
-inline void multiply_some(const Panel (&panels)[panel_groups], const Q8Tile& x,
+inline void multiply_some(const Panels<Type>& panels, const Q8Tile& x,
                           const PanelOffset<Type>* offsets, Ahead& ahead, int first,
                           int64_t columns, float* y) {
     using P = PanelTraits<Type>;
@@ -278,9 +283,9 @@ inline void multiply_some(const Panel (&panels)[panel_groups], const Q8Tile& x,
     constexpr bool integers = P::in_16_bits();
     y += first * lanes;
     auto result = [&](int g, int t) { return y + g * result_floats + t * lanes; };
-    Totals<T> totals;
-    Sums<T> whole;
-    each_result<T>([&](int g, int t) {
+    Totals<Type, T> totals;
+    Sums<Type, T> whole;
+    each_result<groups_of<Type>, T>([&](int g, int t) {
         totals[g][t] = zero();
         whole[g][t] = splat(0);
     });
@@ -291,18 +296,18 @@ inline void multiply_some(const Panel (&panels)[panel_groups], const Q8Tile& x,
     else
         multiply_in_lanes<Type>(panels, x, offsets, ahead, first, columns, whole, totals);
     if constexpr (S::whole)
-        each_result<T>([&](int g, int t) {
+        each_result<groups_of<Type>, T>([&](int g, int t) {
             const F sum = integers ? to_float(whole[g][t]) : totals[g][t];
             totals[g][t] = mul(sum, load_f32(panels[g].units));
             whole[g][t] = splat(0);
         });
     if constexpr (S::whole && S::has_min) {
         add_mins<Type>(panels, x, first, whole);
-        each_result<T>([&](int g, int t) {
+        each_result<groups_of<Type>, T>([&](int g, int t) {
             totals[g][t] = fma(to_float(whole[g][t]), load_f32(panels[g].min_units), totals[g][t]);
         });
     }
-    each_result<T>([&](int g, int t) {
+    each_result<groups_of<Type>, T>([&](int g, int t) {
         float* const to = result(g, t);
         store(to, fma(totals[g][t], splat(x.scales[first + t]), load_f32(to)));
     });
@@ -311,7 +316,7 @@ inline void multiply_some(const Panel (&panels)[panel_groups], const Q8Tile& x,
 // The same of all tokens of a tile, while those of the next one are on their way to the nearest
 // cache.
 template <class Type, typename Done>
-inline void multiply_tile(const Panel (&panels)[panel_groups], const Q8Tile& x, const Q8Tile& next,
+inline void multiply_tile(const Panels<Type>& panels, const Q8Tile& x, const Q8Tile& next,
                           Ahead& ahead, int64_t columns, int64_t tokens, float* y, Done done) {
     using P = PanelTraits<Type>;
     constexpr int sums = P::in_halves ? int(panel_columns) / 16 : P::sums;
@@ -343,6 +348,7 @@ template <class Type>
 struct QuadDots {
     using Panel = TANDEM_ISA::Panel;
     using Tile = Q8Tile;
+    static constexpr int groups = groups_of<Type>;
     static constexpr int64_t columns = panel_columns, token_bytes = 1;
     static constexpr int64_t block = Type::block, bytes = Type::bytes;
     static constexpr int64_t asks = tile_tokens / panel_tokens * columns / 32;
@@ -351,15 +357,13 @@ struct QuadDots {
         unpack_group<Type>(weights, width, panel);
     }
     template <typename Done>
-    static void multiply(const Panel (&panels)[panel_groups], const Q8Tile& x, const Q8Tile& next,
+    static void multiply(const Panels<Type>& panels, const Q8Tile& x, const Q8Tile& next,
                          Ahead& ahead, int64_t width, int64_t tokens, float* y, Done done) {
         multiply_tile<Type>(panels, x, next, ahead, width, tokens, y, done);
     }
 };
 
 template <class Type>
-inline constexpr Multiply crossed_tiles =
-    panels_if<crosses && (crosses_bytes<Type>() || PanelTraits<Type>::in_16_bits()),
-              QuadDots<Adding<Type>>>();
+inline constexpr Multiply crossed_tiles = panels_if<crosses, QuadDots<Adding<Type>>>();
 
 }  // namespace tandem::kernels::cpu::TANDEM_ISA

@@ -4,6 +4,7 @@
 //
 // A Kernel knows the numbers:
 //
+//     groups         that meet a token together
 //     Panel          unpacked columns of one group of rows
 //     Tile           the same columns of 16 tokens; the tiles of a row lie side by side
 //     columns        of a panel and of a tile; the last ones may have fewer
@@ -27,8 +28,10 @@ namespace tandem::kernels::cpu::TANDEM_ISA {
 // Groups that meet a token together. With four tokens these are 12 sums in integers and as many
 // floats, of 32 registers of 16 lanes; or 8 and 8, of 16 registers of 8 lanes, some in memory.
 inline constexpr int panel_groups = lanes == 16 ? 3 : 2;
+// Where two units multiply and a product takes five steps, 16 sums keep them busier, though some
+// floats are in memory then.
+inline constexpr int most_panel_groups = lanes == 16 ? 4 : 2;
 inline constexpr int64_t result_floats = tile_tokens * lanes;  // of a group and 16 tokens
-inline constexpr int64_t most_result_floats = panel_groups * result_floats;
 
 // A pointer of which the compiler knows nothing: results stay behind it, where it would rather give
 // them the registers that sums need.
@@ -39,26 +42,26 @@ template <typename Value>
 }
 
 // Calls visit(group, token) for all groups and `tokens` tokens, unrolled.
-template <int tokens, typename Visit>
+template <int groups, int tokens, typename Visit>
 [[gnu::always_inline]] inline void each_result(Visit visit) {
 #pragma GCC unroll 8
-    for (int g = 0; g < panel_groups; ++g)
+    for (int g = 0; g < groups; ++g)
 #pragma GCC unroll 8
         for (int t = 0; t < tokens; ++t) visit(g, t);
 }
 
 // Adds products of `count` words of 4 bytes of every group's rows, the panels of which lie `apart`,
 // with those of some tokens, which are 64 bytes from one another.
-template <int count, size_t apart, int tokens, typename Dot>
+template <int count, size_t apart, int groups, int tokens, typename Dot>
 [[gnu::always_inline]] inline void multiply_words(const uint8_t* rows, const int8_t* x,
-                                                  I (&sums)[panel_groups][tokens], Dot dot_words) {
+                                                  I (&sums)[groups][tokens], Dot dot_words) {
 #pragma GCC unroll 16
     for (int j = 0; j < count; ++j) {
-        I row[panel_groups];
-        for (int g = 0; g < panel_groups; ++g) row[g] = load(rows + g * apart + j * 4 * lanes);
+        I row[groups];
+        for (int g = 0; g < groups; ++g) row[g] = load(rows + g * apart + j * 4 * lanes);
         for (int t = 0; t < tokens; ++t) {
             const I word = splat_quad(x + 64 * t + 4 * j);
-            for (int g = 0; g < panel_groups; ++g) sums[g][t] = dot_words(sums[g][t], row[g], word);
+            for (int g = 0; g < groups; ++g) sums[g][t] = dot_words(sums[g][t], row[g], word);
         }
     }
 }
@@ -75,9 +78,10 @@ inline const Kernel::Tile& tile_at(const Product& product, int64_t tile, int64_t
 
 // Puts results of some tokens of a tile, from `first` on. Where rows of all groups exist, nothing
 // is looked up for each; rows lie far apart, so that those of the next groups are asked for.
+template <int most>
 inline void put_tokens(const Product& product, int64_t group, int64_t groups, int64_t first,
                        int64_t tokens, bool past_caches, const float* tile) {
-    const bool whole = groups == panel_groups && (group + groups) * lanes <= product.rows;
+    const bool whole = groups == most && (group + groups) * lanes <= product.rows;
     for (int64_t token = first; token < first + tokens; ++token, tile += lanes) {
         if (!whole) {
             for (int64_t g = 0; g < groups; ++g)
@@ -86,14 +90,14 @@ inline void put_tokens(const Product& product, int64_t group, int64_t groups, in
         }
         float* y = ResultRows::of(product, group, token).y;
         const float weight = product.weights ? product.weights[token] : 0;
-        for (int64_t g = 0; g < panel_groups; ++g, y += lanes) {
+        for (int64_t g = 0; g < most; ++g, y += lanes) {
             const F result = load_f32(tile + g * result_floats);
             if (past_caches) {
                 store_nontemporal(y, result);
                 continue;
             }
             store(y, product.weights ? fma(result, splat(weight), load_f32(y)) : result);
-            prefetch_far(reinterpret_cast<const uint8_t*>(y + panel_groups * lanes));
+            prefetch_far(reinterpret_cast<const uint8_t*>(y + most * lanes));
         }
     }
 }
@@ -102,13 +106,14 @@ inline void put_tokens(const Product& product, int64_t group, int64_t groups, in
 // many would keep the tokens waiting that come from nearer caches.
 class Ahead {
   public:
-    // Panels of `bytes`, `stride` from one another, in so many calls of ask().
-    Ahead(const uint8_t* panels, int64_t bytes, int64_t stride, int64_t asks)
+    // `count` panels of `bytes`, `stride` from one another, in so many calls of ask().
+    Ahead(const uint8_t* panels, int count, int64_t bytes, int64_t stride, int64_t asks)
         : at_(panels),
           end_(panels + bytes),
           bytes_(bytes),
           to_next_(stride - bytes),
-          step_((bytes / 64 * panel_groups + asks - 1) / asks) {}
+          step_((bytes / 64 * count + asks - 1) / asks),
+          left_(count) {}
 
     [[gnu::always_inline]] void ask() {
         if (left_ == 0) return;
@@ -122,30 +127,32 @@ class Ahead {
   private:
     const uint8_t *at_, *end_;
     int64_t bytes_, to_next_, step_;  // lines of a call
-    int left_ = panel_groups;
+    int left_;
 };
 
 // Products of tiles [begin, end) with all groups.
 template <class Kernel>
 void multiply_some_tiles(const Product& product, int64_t begin, int64_t end) {
+    constexpr int most = Kernel::groups;
+    constexpr int64_t tile_floats = most * result_floats;
     const int64_t columns = product.columns;
     const int64_t block_bytes = Kernel::bytes * lanes,
                   group_bytes = columns / Kernel::block * block_bytes;
     auto packed = [&](int64_t group, int64_t column) {
         return product.matrix + group * group_bytes + column / Kernel::block * block_bytes;
     };
-    auto& panels = *reinterpret_cast<typename Kernel::Panel(*)[panel_groups]>(product.scratch);
-    static_assert(sizeof panels + most_cached_tiles * most_result_floats * 4 <= product_scratch);
+    auto& panels = *reinterpret_cast<typename Kernel::Panel(*)[most]>(product.scratch);
+    static_assert(sizeof panels + most_cached_tiles * tile_floats * 4 <= product_scratch);
     float* const y = reinterpret_cast<float*>(product.scratch + sizeof panels);
     const bool past_caches = passes_caches(product);
-    for (int64_t group = product.first_group; group < product.last_group; group += panel_groups) {
+    for (int64_t group = product.first_group; group < product.last_group; group += most) {
         const int64_t left_groups = product.last_group - group;
-        const int64_t groups = left_groups < panel_groups ? left_groups : panel_groups;
-        const int64_t next_group = group + panel_groups;
+        const int64_t groups = left_groups < most ? left_groups : most;
+        const int64_t next_group = group + most;
         const uint8_t* following =
             next_group < product.last_group || !product.then ? packed(next_group, 0) : product.then;
-        for (int64_t g = groups; g < panel_groups; ++g) panels[g] = {};
-        std::memset(y, 0, size_t((end - begin) * most_result_floats * 4));
+        for (int64_t g = groups; g < most; ++g) panels[g] = {};
+        std::memset(y, 0, size_t((end - begin) * tile_floats * 4));
         for (int64_t column = 0; column < columns; column += Kernel::columns) {
             const int64_t left = columns - column;
             const int64_t width = left < Kernel::columns ? left : Kernel::columns;
@@ -153,21 +160,21 @@ void multiply_some_tiles(const Product& product, int64_t begin, int64_t end) {
             const int64_t after = last ? 0 : column + Kernel::columns;
             for (int64_t g = 0; g < groups; ++g)
                 Kernel::unpack(packed(group + g, column), width, panels[g]);
-            Ahead ahead(last ? following : packed(group, after),
+            Ahead ahead(last ? following : packed(group, after), most,
                         Kernel::columns / Kernel::block * block_bytes, group_bytes,
                         (end - begin) * Kernel::asks);
             for (int64_t tile = begin; tile < end; ++tile) {
                 const int64_t left_tokens = product.tokens - tile * tile_tokens;
                 const int64_t tokens = left_tokens < tile_tokens ? left_tokens : tile_tokens;
-                float* const tile_results = y + (tile - begin) * most_result_floats;
+                float* const tile_results = y + (tile - begin) * tile_floats;
                 const auto& next = tile + 1 < end ? tile_at<Kernel>(product, tile + 1, column)
                                                   : tile_at<Kernel>(product, begin, after);
                 // Memory takes results while the next tokens are multiplied.
                 auto put = [&](int64_t first, int64_t count) {
                     if (!last) return;
                     if (count > tokens - first) count = tokens - first;
-                    put_tokens(product, group, groups, tile * tile_tokens + first, count,
-                               past_caches, tile_results + first * lanes);
+                    put_tokens<most>(product, group, groups, tile * tile_tokens + first, count,
+                                     past_caches, tile_results + first * lanes);
                 };
                 Kernel::multiply(panels, tile_at<Kernel>(product, tile, column), next, ahead, width,
                                  tokens, tile_results, put);

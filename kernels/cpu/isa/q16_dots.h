@@ -44,7 +44,7 @@ struct Q16Dots {
     static constexpr int64_t columns = q16_columns, token_bytes = 2;
     static constexpr int64_t block = Type::block, bytes = Type::bytes;
     // As many sums and totals as panel_walk.h counts.
-    static constexpr int some_tokens = 4, pairs = q16_pairs;
+    static constexpr int groups = groups_of<Type>, some_tokens = 4, pairs = q16_pairs;
     static constexpr int64_t asks = tile_tokens / some_tokens * columns / 32;
     static constexpr int q16_block = [] {
         if constexpr (requires { Type::q16_block; }) return Type::q16_block;
@@ -58,8 +58,8 @@ struct Q16Dots {
         return false;
     }();
     static constexpr bool crossed = is_adding<Type>;
-    using Sums = I[panel_groups][some_tokens];
-    using Totals = F[panel_groups][some_tokens];
+    using Sums = I[groups][some_tokens];
+    using Totals = F[groups][some_tokens];
 
     struct Panel {
         alignas(64) uint8_t codes[columns * 2 * lanes];
@@ -181,7 +181,7 @@ struct Q16Dots {
     }
 
     template <typename Done>
-    static void multiply(const Panel (&panels)[panel_groups], const Q16Tile& x, const Q16Tile& next,
+    static void multiply(const Panel (&panels)[groups], const Q16Tile& x, const Q16Tile& next,
                          Ahead& ahead, int64_t width, int64_t tokens, float* y, Done done) {
         for (int first = 0; first < tokens; first += some_tokens) {
             for (const auto& codes : next.codes)
@@ -194,17 +194,17 @@ struct Q16Dots {
         }
     }
 
-    static void multiply_some(const Panel (&panels)[panel_groups], const Q16Tile& x, Ahead& ahead,
+    static void multiply_some(const Panel (&panels)[groups], const Q16Tile& x, Ahead& ahead,
                               int first, int64_t width, float* y) {
         Totals totals;
-        each_result<some_tokens>([&](int g, int t) {
+        each_result<groups, some_tokens>([&](int g, int t) {
             totals[g][t] = add(load_f32(panels[g].nan_or_zero), splat(x.nan_or_zero[first + t]));
         });
         for (int64_t column = 0, n = 0; column < width; column += q16_block, ++n) {
             Sums sums;
             const uint8_t* of_rows = opaque(panels[0].begins[n]);
             const int32_t* of_tokens = opaque(x.crossed[first] + n);
-            each_result<some_tokens>([&](int g, int t) {
+            each_result<groups, some_tokens>([&](int g, int t) {
                 sums[g][t] = crossed ? add(load(of_rows + g * sizeof(Panel)),
                                            splat(of_tokens[t * (q16_columns / 32)]))
                                      : splat(0);
@@ -214,16 +214,16 @@ struct Q16Dots {
                 add_products(panels, x, ahead, first, k, sums);
             add_scaled(opaque(panels[0].scales[n]), opaque(x.scales[first] + n), sums, totals);
         }
-        each_result<some_tokens>([&](int g, int t) {
+        each_result<groups, some_tokens>([&](int g, int t) {
             float* result = y + g * result_floats + t * lanes;
             store(result, add(load_f32(result), totals[g][t]));
         });
     }
 
     // Adds those of 32 columns.
-    [[gnu::always_inline]] static void add_products(const Panel (&panels)[panel_groups],
-                                                    const Q16Tile& x, Ahead& ahead, int first,
-                                                    int64_t column, Sums& sums) {
+    [[gnu::always_inline]] static void add_products(const Panel (&panels)[groups], const Q16Tile& x,
+                                                    Ahead& ahead, int first, int64_t column,
+                                                    Sums& sums) {
         constexpr int crossed_words = crossed ? crossed_pairs : 0;
         ahead.ask();
         const uint8_t* rows = opaque(panels[0].codes + column * 2 * lanes);
@@ -242,7 +242,7 @@ struct Q16Dots {
         for (int t = 0; t < some_tokens; ++t) {
             const F token = splat(tokens[t * (q16_columns / 32)]);
 #pragma GCC unroll 8
-            for (int g = 0; g < panel_groups; ++g) {
+            for (int g = 0; g < groups; ++g) {
                 const I row = load(rows + g * sizeof(Panel));
                 const F scale =
                     adds_exponents ? as_float(add(row, as_int(token))) : mul(as_float(row), token);

@@ -31,7 +31,7 @@ struct WordDots {
     static constexpr int line = 16, words = 128;  // of a token side by side; of a panel
     // Three groups by eight take 24 of 32 registers for sums, three for rows and one for a token;
     // two by four take 8 of 16, two and one.
-    static constexpr int some_tokens = lanes == 16 ? 8 : 4;
+    static constexpr int groups = panel_groups, some_tokens = lanes == 16 ? 8 : 4;
 
     struct Panel {
         alignas(64) uint8_t words[WordDots::words * 4 * lanes];
@@ -48,7 +48,7 @@ struct WordDots {
     }
 
     template <typename Done>
-    static void multiply(const Panel (&panels)[panel_groups], const Tile& x, const Tile& next,
+    static void multiply(const Panel (&panels)[groups], const Tile& x, const Tile& next,
                          Ahead& ahead, int64_t width, int64_t tokens, float* y, Done done) {
         const int64_t count = (width + Type::in_word - 1) / Type::in_word;
         for (int first = 0; first < tokens; first += some_tokens) {
@@ -61,10 +61,10 @@ struct WordDots {
     }
 
     // The sums of a panel begin at zero, so that rounding does not add up over all columns.
-    static void multiply_some(const Panel (&panels)[panel_groups], const Tile& x, Ahead& ahead,
-                              int first, int64_t count, float* y) {
-        F sums[panel_groups][some_tokens];
-        each_result<some_tokens>([&](int g, int t) { sums[g][t] = zero(); });
+    static void multiply_some(const Panel (&panels)[groups], const Tile& x, Ahead& ahead, int first,
+                              int64_t count, float* y) {
+        F sums[groups][some_tokens];
+        each_result<groups, some_tokens>([&](int g, int t) { sums[g][t] = zero(); });
         for (int64_t at = 0; at < count; at += line) {
             ahead.ask();
             const uint8_t* rows = panels[0].words + at * 4 * lanes;
@@ -72,17 +72,17 @@ struct WordDots {
             const int64_t left = count - at;
 #pragma GCC unroll 1
             for (int64_t k = 0; k < (left < line ? left : line); ++k) {
-                F row[panel_groups];
-                for (int g = 0; g < panel_groups; ++g)
+                F row[groups];
+                for (int g = 0; g < groups; ++g)
                     row[g] = load_f32(rows + k * 4 * lanes + g * sizeof(Panel));
                 for (int t = 0; t < some_tokens; ++t) {
                     const F word = as_float(splat_quad(words + 4 * line * t + 4 * k));
-                    for (int g = 0; g < panel_groups; ++g)
+                    for (int g = 0; g < groups; ++g)
                         sums[g][t] = Type::add_product(sums[g][t], row[g], word);
                 }
             }
         }
-        each_result<some_tokens>([&](int g, int t) {
+        each_result<groups, some_tokens>([&](int g, int t) {
             float* result = y + g * result_floats + t * lanes;
             store(result, add(load_f32(result), sums[g][t]));
         });
