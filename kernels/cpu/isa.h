@@ -19,7 +19,7 @@
 //
 //     isa/panel_dots.h      codes of 8 bits: most types
 //     isa/q16_dots.h        codes of 16 bits: F16, BF16, types of few levels
-//     isa/word_dots.h       floats, or pairs of bf16
+//     isa/float_dots.h      floats
 //     isa/matrix_units.h    bf16 on matrix units, which walk by themselves
 //
 // A type of weights adds a struct that gives its codes and scales (isa/weight_type.h): those of
@@ -268,8 +268,8 @@ enum class Reduced {
     // F16, BF16 and attention with caches other than F32 in 16-bit integers; with caches of codes
     // the attention of few tokens, too. AVX2 and all above.
     Int16,
-    Bf16,     // but BF16 in bf16: AVX512-BF16
-    AllTypes  // all in bf16 but F32 and types of few levels; F16 as two such numbers: AMX-BF16
+    LongBlocks,  // those of BF16 in blocks of 128: AVX512-BF16
+    AllTypes     // all in bf16 but F32 and types of few levels; F16 as two such numbers: AMX-BF16
 };
 
 // One number to one number. Where an array is cut changes no bit. What is no number stays none.

@@ -7,13 +7,13 @@
 namespace tandem::kernels::cpu {
 
 namespace ops {
-extern const CpuKernel linear_units, linear_crossed_bf16, linear_bf16, linear_q16_of_f16,
-    linear_q16_of_bf16, linear_q16_of_codes, linear_q16_of_few_levels, linear_packed,
-    linear_packed_in_halves, linear_batched, linear_any, embed, pair, any_pair, glu, maps, pick,
-    temper, rms_norm, l2_norm, rope, attend, attend_expanded, short_conv, delta_net, moe_ffn,
-    expert_bias, router, select_rows, reference, prepare_q8_of_32, prepare_q8_of_256,
-    prepare_q8_of_32_tiles, prepare_q8_of_256_tiles, prepare_f32_tiles, prepare_bf16,
-    prepare_bf16_pair, prepare_q16, prepare_q16_of_128, prepare_dense;
+extern const CpuKernel linear_units, linear_q16_of_128, linear_q16_of_f16, linear_q16_of_bf16,
+    linear_q16_of_codes, linear_q16_of_few_levels, linear_packed, linear_packed_in_halves,
+    linear_batched, linear_any, embed, pair, any_pair, glu, maps, pick, temper, rms_norm, l2_norm,
+    rope, attend, attend_expanded, short_conv, delta_net, moe_ffn, expert_bias, router, select_rows,
+    reference, prepare_q8_of_32, prepare_q8_of_256, prepare_q8_of_32_tiles, prepare_q8_of_256_tiles,
+    prepare_f32_tiles, prepare_bf16, prepare_bf16_pair, prepare_q16, prepare_q16_of_128,
+    prepare_dense;
 }
 
 namespace {
@@ -21,8 +21,7 @@ namespace {
 constexpr const CpuKernel* table[] = {
     &ops::linear_q16_of_few_levels,
     &ops::linear_units,
-    &ops::linear_crossed_bf16,
-    &ops::linear_bf16,
+    &ops::linear_q16_of_128,
     &ops::linear_q16_of_f16,
     &ops::linear_q16_of_bf16,
     &ops::linear_q16_of_codes,
@@ -84,7 +83,7 @@ std::vector<Kernel> claims_with(Reduced offered, bool halves) {
 
 std::array<std::vector<Kernel>, 4> all_claims(bool halves) {
     return {claims_with(Reduced::Nothing, halves), claims_with(Reduced::Int16, halves),
-            claims_with(Reduced::Bf16, halves), claims_with(Reduced::AllTypes, halves)};
+            claims_with(Reduced::LongBlocks, halves), claims_with(Reduced::AllTypes, halves)};
 }
 
 }  // namespace

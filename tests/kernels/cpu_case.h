@@ -46,17 +46,15 @@ inline double bound_of(gguf::DType dtype) {
 }
 
 // Of sets that multiply otherwise. Weights and activations are rounded to 16-bit integers, with
-// BF16 in longer blocks where products are crossed; or of BF16 activations to it, of F16 to two
+// BF16 in longer blocks where AVX512-BF16 is there; or of BF16 activations to it, of F16 to two
 // numbers of bf16.
 inline ReducedBound reduced_bound_of(gguf::DType dtype, double times = 1) {
     using gguf::DType;
     return [=](kernels::cpu::Reduced reduced) {
         using kernels::cpu::Reduced;
         double bound = 0;
-        if (dtype == DType::BF16 && reduced >= Reduced::Int16) {
-            const bool crossed = reduced == Reduced::Bf16 && kernels::cpu::adds_cheaply();
-            bound = reduced == Reduced::Int16 ? 6e-9 : crossed ? 2e-8 : 8e-6;
-        }
+        if (dtype == DType::BF16 && reduced >= Reduced::Int16)
+            bound = reduced == Reduced::Int16 ? 6e-9 : reduced == Reduced::LongBlocks ? 2e-8 : 8e-6;
         if (dtype == DType::F16 && reduced >= Reduced::Int16)
             bound = reduced == Reduced::AllTypes ? 4e-11 : 6e-9;
         return times * bound;

@@ -235,8 +235,6 @@ bool steps_round_otherwise(const Kind& kind, const Bounds& bounds, const gguf::F
     const kernels::cpu::Isa& isa = kernels::cpu::find_variant()->isa();
     return std::ranges::any_of(file.tensors(), [&](const gguf::TensorInfo& tensor) {
         return isa.reduced == Reduced::AllTypes ||
-               (isa.reduced >= Reduced::Bf16 && !kernels::cpu::adds_cheaply() &&
-                tensor.dtype == DType::BF16) ||
                (isa.sums_in_halves && kernels::cpu::signed_bytes(tensor.dtype)) ||
                kernels::cpu::has_few_levels(tensor.dtype);
     });

@@ -10,13 +10,13 @@
 //         y = even + odd;
 //     }
 //
-// More tokens go by word_dots.h, and where there are instructions for it F16 and BF16 by q16_dots.h
-// or matrix_units.h.
+// More tokens go by float_dots.h, and where there are instructions for it F16 and BF16 by
+// q16_dots.h or matrix_units.h.
+#include "kernels/cpu/isa/float_dots.h"
 #include "kernels/cpu/isa/kernels.h"
 #include "kernels/cpu/isa/matrix_units.h"
 #include "kernels/cpu/isa/q16_dots.h"
 #include "kernels/cpu/isa/row_walk.h"
-#include "kernels/cpu/isa/word_dots.h"
 
 namespace tandem::kernels::cpu::TANDEM_ISA {
 
@@ -120,40 +120,8 @@ void multiply_floats(const Product& product) {
         });
 }
 
-// A word is a float.
-template <class Type>
-struct Floats {
-    static constexpr int in_word = 1, block = 1, bytes = Type::bytes;
-
-    static void unpack(const uint8_t* weights, int64_t width, uint8_t* words) {
-        for (int64_t k = 0; k < width; ++k)
-            store(words + k * 4 * lanes, as_int(Type::get(weights + k * bytes * lanes)));
-    }
-    static F add_product(F sum, F row, F token) { return fma(row, token, sum); }
-};
-
 // Whether prompts may be multiplied in 16-bit integers.
 constexpr bool in_integers = fast_pairs && !matrix_units;
-
-#if defined(__AVX512BF16__) && !defined(__AMX_BF16__)
-// A word is a pair; the last column may be alone.
-struct Pairs {
-    static constexpr int in_word = 2, block = 1, bytes = 2;
-
-    static void unpack(const uint8_t* weights, int64_t width, uint8_t* words) {
-        int64_t k = 0;
-        for (; k + 2 <= width; k += 2)
-            store(words + k * 2 * lanes, pair_halves(load(weights + k * 2 * lanes)));
-        if (k < width) store(words + k * 2 * lanes, load_u16(weights + k * 2 * lanes));
-    }
-    static F add_product(F sum, F row, F token) { return dot_pairs(sum, row, token); }
-};
-constexpr Multiply multiply_bf16_tiles = multiply_panels<WordDots<Pairs>>;
-constexpr bool bf16_in_integers = false;  // but by crossed products
-#else
-constexpr Multiply multiply_bf16_tiles = multiply_units<BF16, 1>;
-constexpr bool bf16_in_integers = in_integers;
-#endif
 
 template <class Type>
 constexpr Multiply crossed_integers = panels_if<(in_integers && crosses), Q16Dots<Adding<Type>>>();
@@ -161,17 +129,17 @@ constexpr Multiply crossed_integers = panels_if<(in_integers && crosses), Q16Dot
 }  // namespace
 
 extern const Matrix f32{.multiply_rows = multiply_floats<F32>,
-                        .multiply_tiles = multiply_panels<WordDots<Floats<F32>>>};
+                        .multiply_tiles = multiply_panels<FloatDots<F32>>};
 extern const Matrix f16{.multiply_rows = multiply_floats<F16>,
-                        .multiply_tiles = multiply_panels<WordDots<Floats<F16>>>,
+                        .multiply_tiles = multiply_panels<FloatDots<F16>>,
                         .multiply_bf16 = multiply_units<F16, 2>,
                         .multiply_q16 = panels_if<in_integers, Q16Dots<F16>>(),
                         .q16_block = in_integers ? F16::q16_block : 0,
                         .multiply_crossed = crossed_integers<F16>};
 extern const Matrix bf16{.multiply_rows = multiply_floats<BF16>,
-                         .multiply_tiles = multiply_panels<WordDots<Floats<BF16>>>,
-                         .multiply_bf16 = multiply_bf16_tiles,
-                         .multiply_q16 = panels_if<bf16_in_integers, Q16Dots<BF16>>(),
+                         .multiply_tiles = multiply_panels<FloatDots<BF16>>,
+                         .multiply_bf16 = multiply_units<BF16, 1>,
+                         .multiply_q16 = panels_if<in_integers, Q16Dots<BF16>>(),
                          .q16_block = in_integers ? BF16::q16_block : 0,
                          .multiply_crossed = crossed_integers<BF16>};
 

@@ -40,7 +40,7 @@ const Matrix* matrix(int dtype) {
 }
 
 constexpr Reduced reduced = matrix_units ? Reduced::AllTypes
-                            : bf16_pairs ? Reduced::Bf16
+                            : crosses    ? Reduced::LongBlocks
                             : fast_pairs ? Reduced::Int16
                                          : Reduced::Nothing;
 

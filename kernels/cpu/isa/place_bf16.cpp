@@ -31,6 +31,6 @@ void place_row(const float* row, int64_t columns, int parts, uint8_t* tile, int 
 
 }  // namespace
 
-PlaceBf16* const place_bf16 = bf16_pairs || matrix_units ? place_row : nullptr;
+PlaceBf16* const place_bf16 = matrix_units ? place_row : nullptr;
 
 }  // namespace tandem::kernels::cpu::TANDEM_ISA

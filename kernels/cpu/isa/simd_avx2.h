@@ -112,7 +112,7 @@ inline I dot_halves_signed(I sums, I codes, I quad) {
 inline I join_halves(I a, I b) { return _mm256_blend_epi16(a, b, 0xaa); }
 inline I times_halves(I a, I b) { return _mm256_mullo_epi16(a, b); }
 inline constexpr bool fast_pairs = true;
-inline constexpr bool bf16_pairs = false, matrix_units = false, crosses = false;
+inline constexpr bool matrix_units = false, crosses = false;
 inline constexpr bool looks_up_bytes = false, words_are_loops = false;
 #if defined(__AVXVNNI__)
 inline I dot_pairs(I sum, I a, I b) { return _mm256_dpwssd_avx_epi32(sum, a, b); }

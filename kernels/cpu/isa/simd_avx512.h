@@ -191,20 +191,19 @@ inline I join_halves(I a, I b) { return _mm512_mask_blend_epi16(0xaaaaaaaa, a, b
 inline I times_halves(I a, I b) { return _mm512_mullo_epi16(a, b); }
 // Whether dot_pairs() takes less time than two fma().
 inline constexpr bool fast_pairs = true;
-// Whether dot_pairs() has bf16, and whether there are matrix units (tile_words.h).
-#if defined(__AVX512BF16__)
-inline constexpr bool bf16_pairs = true;
-#else
-inline constexpr bool bf16_pairs = false;
-#endif
+// Whether there are matrix units (tile_words.h).
 #if defined(__AMX_BF16__)
 inline constexpr bool matrix_units = true;
 #else
 inline constexpr bool matrix_units = false;
 #endif
 // Whether there are kernels for processors that add with twice as many units as multiply
-// (adds_cheaply()), too.
-inline constexpr bool crosses = bf16_pairs;
+// (adds_cheaply()), too: these have AVX512-BF16.
+#if defined(__AVX512BF16__)
+inline constexpr bool crosses = true;
+#else
+inline constexpr bool crosses = false;
+#endif
 // Whether lookup64() and lookup_bytes() are there.
 #if defined(__AVX512VBMI__)
 inline constexpr bool looks_up_bytes = true;
@@ -221,10 +220,6 @@ inline I dot_pairs(I sum, I a, I b) {
 }
 // Signed bytes as dot_signed() wants them.
 inline I biased(I bytes) { return _mm512_xor_si512(bytes, _mm512_set1_epi8(char(0x80))); }
-#if defined(__AVX512BF16__)
-// sum + the products of a lane's 2 bf16.
-inline F dot_pairs(F sum, F a, F b) { return _mm512_dpbf16_ps(sum, __m512bh(a), __m512bh(b)); }
-#endif
 
 inline F to_float(I a) { return _mm512_cvtepi32_ps(a); }
 inline F as_float(I a) { return _mm512_castsi512_ps(a); }

@@ -224,7 +224,7 @@ inline I times_halves(I a, I b) {
     });
 }
 inline constexpr bool fast_pairs = false;
-inline constexpr bool bf16_pairs = false, matrix_units = false, crosses = false;
+inline constexpr bool matrix_units = false, crosses = false;
 inline constexpr bool looks_up_bytes = false, words_are_loops = true;
 inline I dot_pairs(I sum, I a, I b) {
     return each_lane<I>([&](int i) {

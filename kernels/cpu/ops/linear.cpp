@@ -75,11 +75,6 @@ size_t claim_type(std::span<const Operation> ahead) {
         ahead, [](const Operation& operation) { return operation.inputs[1].view.dtype == dtype; });
 }
 
-// By crossed products (isa/crossed.h).
-size_t claim_crossed_bf16(std::span<const Operation> ahead) {
-    return adds_cheaply() ? claim_type<gguf::DType::BF16>(ahead) : 0;
-}
-
 size_t claim_codes(std::span<const Operation> ahead) {
     return claim_many(ahead, [](const Operation& operation) {
         return signed_bytes(operation.inputs[1].view.dtype);
@@ -210,16 +205,11 @@ extern const CpuKernel linear_units{.name = "linear.units",
                                     .bind = bind,
                                     .form = form_bf16,
                                     .needs = Reduced::AllTypes};
-extern const CpuKernel linear_crossed_bf16{.name = "linear.crossed_bf16",
-                                           .claim = claim_crossed_bf16,
-                                           .bind = bind,
-                                           .form = form_q16<128>,
-                                           .needs = Reduced::Bf16};
-extern const CpuKernel linear_bf16{.name = "linear.bf16",
-                                   .claim = claim_type<gguf::DType::BF16>,
-                                   .bind = bind,
-                                   .form = form_bf16,
-                                   .needs = Reduced::Bf16};
+extern const CpuKernel linear_q16_of_128{.name = "linear.q16_of_128",
+                                         .claim = claim_type<gguf::DType::BF16>,
+                                         .bind = bind,
+                                         .form = form_q16<128>,
+                                         .needs = Reduced::LongBlocks};
 extern const CpuKernel linear_q16_of_f16{.name = "linear.q16_of_f16",
                                          .claim = claim_type<gguf::DType::F16>,
                                          .bind = bind,

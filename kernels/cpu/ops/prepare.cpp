@@ -116,7 +116,7 @@ extern const CpuKernel prepare_f32_tiles{.name = "prepare.f32_tiles",
 extern const CpuKernel prepare_bf16{.name = "prepare.bf16",
                                     .claim = never,
                                     .bind = bind_tiles_of<&TileForm::parts, 1>,
-                                    .needs = Reduced::Bf16,
+                                    .needs = Reduced::AllTypes,
                                     .by_tokens = true};
 extern const CpuKernel prepare_bf16_pair{.name = "prepare.bf16_pair",
                                          .claim = never,
@@ -130,7 +130,7 @@ extern const CpuKernel prepare_q16{.name = "prepare.q16_tiles",
 extern const CpuKernel prepare_q16_of_128{.name = "prepare.q16_of_128_tiles",
                                           .claim = never,
                                           .bind = bind_tiles_of<&TileForm::q16_block, 128>,
-                                          .needs = Reduced::Bf16,
+                                          .needs = Reduced::LongBlocks,
                                           .by_tokens = true};
 extern const CpuKernel prepare_dense{
     .name = "prepare.dense", .claim = never, .bind = bind_dense, .by_tokens = true};
