@@ -137,7 +137,10 @@ void Team::call(int index) {
 
 void Team::pin(int index) const {
     const std::span<const int> all = cores_;
-    pin_to(size_t(size()) == all.size() ? all.subspan(size_t(index), 1) : all);
+    // Devices that share cores wait for one another. A thread that had to stay where another runs
+    // for a time slice would hold all of them up, at every exchange, though a core is idle.
+    const bool to_its_own = size_t(size()) == all.size() && !shared_;
+    pin_to(to_its_own ? all.subspan(size_t(index), 1) : all);
 }
 
 void Team::serve(int index) {

@@ -1,5 +1,6 @@
-// A team of threads on the cores of a CPU device: each pinned to its own, or where there are fewer
-// threads than cores, all to all of these. The calling thread is its first member.
+// A team of threads on the cores of a CPU device: each pinned to its own, or all to all of these,
+// where there are fewer threads than cores or others use these, too. The calling thread is its
+// first member.
 #pragma once
 
 #include <algorithm>
@@ -129,8 +130,8 @@ struct Worker {
 
 class Team {
   public:
-    // `shared`: other threads use these cores, too, so waiting threads give them up. `threads`: one
-    // on each core, or fewer, which the system may move among all of them.
+    // `shared`: other devices use these cores, too, so waiting threads give them up. `threads`: one
+    // on each core, or fewer. These and those of a shared team the system may move among all cores.
     Team(std::vector<int> cores, bool shared, int threads);
     Team(std::vector<int> cores, bool shared) : Team(cores, shared, int(cores.size())) {}
     ~Team();

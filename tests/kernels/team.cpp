@@ -37,16 +37,18 @@ TEST(Team, WaitsEndWhereAMemberHasAnError) {
         }
 }
 
-TEST(Team, MembersAreBoundToACoreEachOrFewerToAll) {
+TEST(Team, MembersAreBoundToACoreEachOrToAll) {
     const std::vector<int> cores = usable_cores();
-    for (int members : {int(cores.size()), 1}) {
-        Team team(cores, true, members);
-        EXPECT_EQ(team.size(), members);
-        team.run_apart([&](const Worker& worker) {
-            const std::vector<int> one = {cores[size_t(worker.index)]};
-            EXPECT_EQ(usable_cores(), members == int(cores.size()) ? one : cores);
-        });
-    }
+    for (bool shared : {false, true})
+        for (int members : {int(cores.size()), 1}) {
+            Team team(cores, shared, members);
+            EXPECT_EQ(team.size(), members);
+            team.run_apart([&](const Worker& worker) {
+                const std::vector<int> one = {cores[size_t(worker.index)]};
+                const bool each_its_own = members == int(cores.size()) && !shared;
+                EXPECT_EQ(usable_cores(), each_its_own ? one : cores);
+            });
+        }
 }
 
 TEST(Team, DealsEveryPieceOnce) {
