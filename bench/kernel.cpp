@@ -9,6 +9,7 @@
 #include "gguf/dtype.h"
 #include "kernels/cpu/forms.h"
 #include "kernels/cpu/packing.h"
+#include "kernels/cpu/short_bf16.h"
 #include "kernels/cpu/variants.h"
 #include "kernels/storage.h"
 
@@ -33,11 +34,22 @@ void run(benchmark::State& state, const kernels::cpu::Isa& isa, DType dtype, int
     else  // bytes whose scales are numbers
         std::fill(row.begin(), row.end(), std::byte{0x35});
     std::vector<const std::byte*> same(size_t(isa.lanes), row.data());
-    int64_t group = kernels::cpu::group_bytes(dtype, isa.lanes, columns), groups = rows / isa.lanes;
+    const int64_t groups = rows / isa.lanes;
+    int64_t group = kernels::cpu::group_bytes(dtype, isa.lanes, columns);
+    std::vector<std::byte> packed(static_cast<size_t>(group));
+    kernels::cpu::pack_group(dtype, isa.lanes, columns, same.data(), packed.data());
+    if (dtype == DType::BF16 && isa.keeps_short_bf16) {  // as devices keep it
+        group = kernels::cpu::short_group_bytes(isa.lanes, columns);
+        std::vector<std::byte> shorter(static_cast<size_t>(group));
+        if (!kernels::cpu::shorten(isa.lanes, columns,
+                                   packed.data() + sizeof(kernels::cpu::Bf16Head), shorter.data()))
+            return state.SkipWithError("weights without room");
+        packed = shorter;
+    }
     // In pages like those of a device's weights: small ones can take a third of the rate.
     kernels::Buffer matrix(group * groups);
     for (int64_t i = 0; i < groups; ++i)
-        kernels::cpu::pack_group(dtype, isa.lanes, columns, same.data(), matrix.data() + i * group);
+        std::copy_n(packed.data(), group, matrix.data() + i * group);
 
     const kernels::cpu::Matrix& kernel = *isa.matrix(int(dtype));
     const kernels::cpu::TileForm form = kernels::cpu::tile_form_for(isa, dtype, columns);

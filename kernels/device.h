@@ -85,8 +85,9 @@ class Device {
     // operation has no node.
     virtual const Kernel* copy() const = 0;
 
-    // A packing is chosen once per type and use, before any program. Bytes of a packed weight, and
-    // the number of rows that are packed together: bounds between devices are best multiples of it.
+    // A packing is chosen once per type and use, before any program. The most bytes that a packed
+    // weight may take, and the number of rows that are packed together: bounds between devices are
+    // best multiples of it.
     virtual int64_t packed_bytes(gguf::DType dtype, graph::Use use, int64_t matrices, int64_t rows,
                                  int64_t columns) const = 0;
     virtual int64_t row_multiple(gguf::DType dtype, graph::Use use) const = 0;

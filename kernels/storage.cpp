@@ -48,10 +48,20 @@ std::byte* WeightMemory::make(int value, int64_t bytes) {
     forget(value);
     Slab& slab = slab_for(bytes);
     std::byte* const data = slab.memory.data() + slab.used;
-    slab.used += rounded_up(bytes, small_page);
+    const int64_t taken = rounded_up(bytes, small_page);
+    slab.used += taken;
     ++slab.weights;
-    places_[value] = {size_t(&slab - slabs_.data()), data};
+    places_[value] = {size_t(&slab - slabs_.data()), data, taken};
     return data;
+}
+
+void WeightMemory::shrink(int value, int64_t bytes) {
+    Place& place = places_.at(value);
+    Slab& slab = slabs_[place.slab];
+    const int64_t taken = rounded_up(bytes, small_page);
+    if (place.data + place.bytes == slab.memory.data() + slab.used)
+        slab.used -= place.bytes - taken;
+    place.bytes = taken;
 }
 
 int64_t WeightMemory::bytes() const {

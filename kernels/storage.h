@@ -38,6 +38,8 @@ class WeightMemory {
   public:
     // Memory of a weight, instead of any that it had: aligned to 4096 bytes and not initialised.
     std::byte* make(int value, int64_t bytes);
+    // Less than it was made with is enough: the next one made may take the rest.
+    void shrink(int value, int64_t bytes);
     std::byte* at(int value) const { return places_.at(value).data; }
     // Set aside for all of them; what is never written takes no memory of the machine.
     int64_t bytes() const;
@@ -51,6 +53,7 @@ class WeightMemory {
     struct Place {
         size_t slab;
         std::byte* data;
+        int64_t bytes;  // in whole pages
     };
     void forget(int value);
     Slab& slab_for(int64_t bytes);

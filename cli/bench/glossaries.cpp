@@ -10,7 +10,8 @@ constexpr Term column_terms[] = {
      "generation needs, which is the longer one of the next two, divided by the time that it took"},
     {"read",
      "the same for reading alone: in every step the weights that it needs and the cache, at the "
-     "rate of memory"},
+     "rate of memory; with BF16 weights, of which the CPU reads three quarters, it may be above "
+     "100 %"},
     {"multiply",
      "the same for multiplying alone, at the rate of int8, or of f32 for weights and caches that "
      "are floats; matrix units, products in 16 bits and additions in place of multiplications may "
@@ -28,7 +29,8 @@ constexpr Term profile_terms[] = {
     {"ms, share", "its time, a mean of the threads at work, and the part of the whole that it is"},
     {"barrier", "ms that the threads then waited for each other"},
     {"GB/s, limit",
-     "what it read of weights and caches a second, and the part of the device's limit"},
+     "what it read of weights, as the file has them, and of caches a second, and the part of the "
+     "device's limit"},
     {"GMAC/s, limit",
      "thousands of millions of multiply-adds a second, and the part of the device's limit"},
     {"barriers", "a row: all the waiting of the column barrier"},

@@ -6,6 +6,7 @@
 #include "gguf/error.h"
 #include "kernels/cpu/chain.h"
 #include "kernels/cpu/forms.h"
+#include "kernels/cpu/loading.h"
 #include "kernels/cpu/packing.h"
 #include "kernels/cpu/site.h"
 #include "kernels/cpu/stopwatch.h"
@@ -92,6 +93,7 @@ std::span<const Kernel> CpuDevice::kernels() const {
 
 const Kernel* CpuDevice::copy() const { return cpu::dense().prepare; }
 
+// Of BF16 what it may take: whether it is short is not known before it is read.
 int64_t CpuDevice::packed_bytes(gguf::DType dtype, graph::Use use, int64_t matrices, int64_t rows,
                                 int64_t columns) const {
     if (cpu::is_packed(dtype, use))
@@ -107,35 +109,13 @@ void CpuDevice::load_weight(int value, const WeightSource& source, std::atomic<i
     std::byte* const to = weights_.make(
         value,
         packed_bytes(source.dtype, source.use, source.matrices, source.rows, source.columns));
-    bool packed = cpu::is_packed(source.dtype, source.use);
+    if (cpu::is_packed(source.dtype, source.use))
+        return weights_.shrink(value, cpu::load_packed(isa_, team_, source, to, progress));
     team_.run_apart([&](const Worker& worker) {
-        if (packed) return load_packed(source, worker, to, progress);
         int64_t first, last;
         worker.share(source.matrices * source.rows, first, last);
         load_plain_rows(source, first, last, to, progress);
     });
-}
-
-void CpuDevice::load_packed(const WeightSource& source, const Worker& worker, std::byte* to,
-                            std::atomic<int64_t>& progress) const {
-    int64_t row_bytes = gguf::row_bytes(source.dtype, source.columns), lanes = isa_.lanes;
-    int64_t group_bytes = cpu::group_bytes(source.dtype, isa_.lanes, source.columns);
-    int64_t groups = (source.rows + lanes - 1) / lanes;
-    int64_t first, last;
-    worker.share(source.matrices * groups, first, last);
-    std::vector<std::byte> assembled(static_cast<size_t>(lanes * row_bytes));
-    std::vector<const std::byte*> rows(static_cast<size_t>(lanes));
-    for (int64_t group = first; group < last; ++group) {
-        int64_t row = group % groups * lanes, count = std::min(lanes, source.rows - row);
-        for (int64_t lane = 0; lane < lanes; ++lane)
-            rows[size_t(lane)] = lane < count
-                                     ? source.row(group / groups * source.rows + row + lane,
-                                                  assembled.data() + lane * row_bytes)
-                                     : nullptr;
-        cpu::pack_group(source.dtype, int(lanes), source.columns, rows.data(),
-                        to + group * group_bytes);
-        progress += count * row_bytes;
-    }
 }
 
 void CpuDevice::make_state(int value, gguf::DType dtype, int64_t rows, int64_t columns) {

@@ -49,10 +49,6 @@ class CpuDevice final : public Device {
     void help(Device& other, const std::function<bool()>& done) override;
 
   private:
-    // A member's share of a packed weight.
-    void load_packed(const WeightSource& source, const cpu::Worker& worker, std::byte* to,
-                     std::atomic<int64_t>& progress) const;
-
     Description description_;
     const cpu::Isa& isa_;
     cpu::Team team_;

@@ -4,7 +4,7 @@
 // How a product y = W x comes about:
 //
 //     loading      packing.h interleaves groups of `lanes` rows of W: a vector has the same few
-//                  bytes of each, and lane r of a vector of sums belongs to row r
+//                  bytes of each, and lane r of a vector of sums belongs to row r (loading.h)
 //     recording    ops/linear.cpp says in which form (forms.h) tokens are read, and looks up the
 //                  kernels of W's type (Matrix)
 //     in a step    ops/prepare.cpp brings tokens to that form (isa/quantize.cpp, isa/place*.cpp),
@@ -286,6 +286,9 @@ struct Isa {
     // 16-bit integers.
     bool sums_in_halves = false;
     int largest_code = 127;  // of the int8 codes of activations
+    // Whether BF16 weights are kept in 12 bits (short_bf16.h): where reading them takes longer than
+    // to unpack them.
+    bool keeps_short_bf16 = false;
     // The matrix kernels of a type (gguf::DType); null where there are none.
     const Matrix* (*matrix)(int dtype) = nullptr;
     // A row as a Q8Row, in blocks of 32 or 256.

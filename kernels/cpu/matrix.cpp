@@ -14,7 +14,8 @@ HeldMatrix held_matrix(const Operand& operand, const Site& site, int64_t matrice
                       .columns = view.row_length(),
                       .lanes = site.isa.lanes};
     if (matrix.packed)
-        matrix.group_bytes = cpu::group_bytes(matrix.dtype, matrix.lanes, matrix.columns);
+        matrix.group_bytes =
+            cpu::group_bytes(matrix.dtype, matrix.lanes, matrix.columns, matrix.data);
     return matrix;
 }
 

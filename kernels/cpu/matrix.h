@@ -22,7 +22,7 @@ struct HeldMatrix {
     void row(int64_t matrix, int64_t row, float* values, const Worker& worker) const;
 };
 
-// `matrices`: of how many it is a stack, by its first row axes.
+// `matrices`: of how many it is a stack, by its first row axes. Its weights are loaded.
 HeldMatrix held_matrix(const Operand& operand, const Site& site, int64_t matrices = 1);
 
 // In what parts products are dealt: few tokens follow the stream of the weights.

@@ -1,6 +1,7 @@
 // How the CPU keeps matrices: groups of `lanes` rows, interleaved so that one vector load brings
 // the same few bytes of every row. Nothing is lost: a packed row can be unpacked to the file's
-// bytes (of TQ1_0, to bytes of the same numbers).
+// bytes (of TQ1_0, to bytes of the same numbers). Groups of BF16 begin with a head and may be in 12
+// bits (short_bf16.h).
 //
 // Within a group, blocks follow one another; within a block, the fields of the type, which are
 // those of the file, or in another order (regroup.h) or as other codes (recode.h); within a field,
@@ -21,6 +22,8 @@ bool is_packed(gguf::DType dtype, graph::Use use);
 
 // Bytes of one group, and of a stack of matrices. The last group of each is filled up with zeros.
 int64_t group_bytes(gguf::DType dtype, int lanes, int64_t columns);
+// From one packed group to the next, of which this is the first: short ones are nearer.
+int64_t group_bytes(gguf::DType dtype, int lanes, int64_t columns, const std::byte* first);
 int64_t packed_bytes(gguf::DType dtype, int lanes, int64_t matrices, int64_t rows, int64_t columns);
 
 // Packs up to `lanes` rows; null stands for a row of zeros.

@@ -1,6 +1,7 @@
 // Products of packed rows with tokens by the kernels of one instruction set, without a device.
 #pragma once
 
+#include <algorithm>
 #include <vector>
 
 #include "kernels/cpu/forms.h"
@@ -15,15 +16,60 @@ inline int code_of(const kernels::cpu::Q8Tile& tile, int token, int column,
     return tile.codes[place / 64][token][place % 64];
 }
 
-// y [tokens][rows]. Rows have the bytes of their type, and are whole groups; `tiles`: tokens are
-// read from tiles, else from rows; `crossed`: their products are crossed, where there are such.
+// y [tokens][rows] of packed rows, which are whole groups; `tiles`: tokens are read from tiles,
+// else from rows; `crossed`: their products are crossed, where there are such.
+inline std::vector<float> product_of_packed(const kernels::cpu::Isa& isa, gguf::DType dtype,
+                                            const std::vector<std::byte>& packed, int64_t rows,
+                                            const std::vector<std::vector<float>>& tokens,
+                                            bool tiles, bool crossed) {
+    namespace cpu = kernels::cpu;
+    const int64_t columns = std::ssize(tokens[0]), count = std::ssize(tokens);
+    struct alignas(64) Line {
+        uint8_t bytes[64];
+    };
+    const cpu::Matrix& matrix = *isa.matrix(int(dtype));
+    const cpu::TileForm form = cpu::tile_form_for(isa, dtype, columns, crossed);
+    const int64_t stride = tiles              ? form.bytes()
+                           : matrix.block > 0 ? cpu::q8_row(columns, matrix.block).bytes
+                                              : (columns * 4 + 63) / 64 * 64;
+    const int64_t places = tiles ? cpu::tiles_of(count) * cpu::tile_tokens : count;
+    std::vector<Line> x(size_t(places * stride / 64)), scratch(size_t(cpu::product_scratch / 64));
+    auto* to = reinterpret_cast<uint8_t*>(x.data());
+    for (int64_t token = 0; token < places; ++token) {
+        const float* row = token < count ? tokens[size_t(token)].data() : nullptr;
+        if (tiles)
+            form.place(row, to + token / cpu::tile_tokens * stride, int(token % cpu::tile_tokens));
+        else if (matrix.block > 0)
+            isa.quantize(row, columns, matrix.block, to + token * stride);
+        else
+            std::copy_n(row, columns, reinterpret_cast<float*>(to + token * stride));
+    }
+    const size_t results = size_t(count) * size_t(rows);
+    std::vector<Line> y_lines((results * sizeof(float) + sizeof(Line) - 1) / sizeof(Line));
+    auto* y = reinterpret_cast<float*>(y_lines.data());
+    auto* multiply = tiles ? form.product_of(matrix) : matrix.multiply_rows;
+    multiply({.matrix = reinterpret_cast<const uint8_t*>(packed.data()),
+              .rows = rows,
+              .columns = columns,
+              .first_group = 0,
+              .last_group = rows / isa.lanes,
+              .x = to,
+              .x_stride = stride,
+              .tokens = count,
+              .y = y,
+              .y_stride = rows,
+              .scratch = reinterpret_cast<uint8_t*>(scratch.data())});
+    return {y, y + results};
+}
+
+// The same of rows that have the bytes of their type.
 inline std::vector<float> product_of(const kernels::cpu::Isa& isa, gguf::DType dtype,
                                      const std::vector<std::vector<std::byte>>& rows,
                                      const std::vector<std::vector<float>>& tokens,
                                      bool tiles = true,
                                      bool crossed = kernels::cpu::adds_cheaply()) {
     namespace cpu = kernels::cpu;
-    const int64_t columns = std::ssize(tokens[0]), count = std::ssize(tokens);
+    const int64_t columns = std::ssize(tokens[0]);
     const int64_t group_bytes = cpu::group_bytes(dtype, isa.lanes, columns);
     const int64_t groups = std::ssize(rows) / isa.lanes;
     std::vector<std::byte> packed(size_t(groups * group_bytes));
@@ -34,38 +80,7 @@ inline std::vector<float> product_of(const kernels::cpu::Isa& isa, gguf::DType d
         cpu::pack_group(dtype, isa.lanes, columns, of_group.data(),
                         &packed[size_t(group * group_bytes)]);
     }
-    struct alignas(64) Line {
-        uint8_t bytes[64];
-    };
-    const cpu::Matrix& matrix = *isa.matrix(int(dtype));
-    const cpu::TileForm form = cpu::tile_form_for(isa, dtype, columns, crossed);
-    const int64_t stride = tiles ? form.bytes() : cpu::q8_row(columns, matrix.block).bytes;
-    const int64_t places = tiles ? cpu::tiles_of(count) * cpu::tile_tokens : count;
-    std::vector<Line> x(size_t(places * stride / 64)), scratch(size_t(cpu::product_scratch / 64));
-    auto* to = reinterpret_cast<uint8_t*>(x.data());
-    for (int64_t token = 0; token < places; ++token) {
-        const float* row = token < count ? tokens[size_t(token)].data() : nullptr;
-        if (tiles)
-            form.place(row, to + token / cpu::tile_tokens * stride, int(token % cpu::tile_tokens));
-        else
-            isa.quantize(row, columns, matrix.block, to + token * stride);
-    }
-    const size_t results = size_t(count) * rows.size();
-    std::vector<Line> y_lines((results * sizeof(float) + sizeof(Line) - 1) / sizeof(Line));
-    auto* y = reinterpret_cast<float*>(y_lines.data());
-    auto* multiply = tiles ? form.product_of(matrix) : matrix.multiply_rows;
-    multiply({.matrix = reinterpret_cast<const uint8_t*>(packed.data()),
-              .rows = std::ssize(rows),
-              .columns = columns,
-              .first_group = 0,
-              .last_group = groups,
-              .x = to,
-              .x_stride = stride,
-              .tokens = count,
-              .y = y,
-              .y_stride = std::ssize(rows),
-              .scratch = reinterpret_cast<uint8_t*>(scratch.data())});
-    return {y, y + results};
+    return product_of_packed(isa, dtype, packed, std::ssize(rows), tokens, tiles, crossed);
 }
 
 }  // namespace tandem::test

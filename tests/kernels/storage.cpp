@@ -26,6 +26,18 @@ TEST(WeightMemory, WeightsLieOneBehindTheOther) {
     EXPECT_EQ(memory.at(9), third);
 }
 
+TEST(WeightMemory, WhatAWeightDoesNotNeedIsForTheNext) {
+    WeightMemory memory;
+    std::byte* const first = memory.make(0, 3 * megabyte);
+    memory.shrink(0, 5000);
+    std::byte* const second = memory.make(1, megabyte);
+    EXPECT_EQ(second, first + 8192);
+    std::byte* const third = memory.make(2, 1);
+    memory.shrink(1, 1);  // others are behind it
+    EXPECT_EQ(third, second + megabyte);
+    EXPECT_EQ(memory.make(3, 1), third + 4096);
+}
+
 TEST(WeightMemory, HasRoomForWeightsOfAnySize) {
     WeightMemory memory;
     std::byte* of[6];

@@ -10,7 +10,7 @@
 //     rows      [columns][lanes], unpacked
 //     tokens    [columns / 16][16 tokens][16]
 //
-// Type::get(at) loads `lanes` weights, of Type::bytes each.
+// Type::get(at) loads `lanes` weights, of Type::bytes each, which Type::plain() has side by side.
 #pragma once
 
 #include "kernels/cpu/isa/panel_walk.h"
@@ -21,7 +21,7 @@ template <class Type>
 struct FloatDots {
     static constexpr int line = 16;  // columns of a token side by side
     static constexpr int64_t columns = 128, token_bytes = 4;
-    static constexpr int64_t block = Type::block, bytes = Type::bytes;
+    using Weights = Type;
     // Three groups by eight take 24 of 32 registers for sums, three for rows and one for a token;
     // two by four take 8 of 16, two and one.
     static constexpr int groups = panel_groups, some_tokens = lanes == 16 ? 8 : 4;
@@ -34,9 +34,11 @@ struct FloatDots {
     };
     static constexpr int64_t asks = tile_tokens / some_tokens * columns / line;
 
-    static void unpack(const uint8_t* weights, int64_t width, Panel& panel) {
+    static void unpack(const uint8_t* group, int64_t column, int64_t width, Panel& panel) {
+        alignas(64) uint8_t room[columns * Type::bytes * lanes];
+        const uint8_t* const weights = Type::plain(group, column, width, room);
         for (int64_t k = 0; k < width; ++k)
-            store(panel.rows + k * lanes, Type::get(weights + k * bytes * lanes));
+            store(panel.rows + k * lanes, Type::get(weights + k * Type::bytes * lanes));
     }
 
     template <typename Done>

@@ -10,6 +10,9 @@
 //         y = even + odd;
 //     }
 //
+// Of a short group (short_bf16.h), the others are added at the end. Zeros stand in their place, so
+// that an infinite x gives no number there, where it would be infinite in a prompt.
+//
 // More tokens go by float_dots.h, and where there are instructions for it F16 and BF16 by
 // q16_dots.h or matrix_units.h.
 #include "kernels/cpu/isa/float_dots.h"
@@ -17,6 +20,7 @@
 #include "kernels/cpu/isa/matrix_units.h"
 #include "kernels/cpu/isa/q16_dots.h"
 #include "kernels/cpu/isa/row_walk.h"
+#include "kernels/cpu/isa/short_groups.h"
 
 namespace tandem::kernels::cpu::TANDEM_ISA {
 
@@ -37,18 +41,27 @@ template <class Type, typename Visit>
 }
 #endif
 
-struct F32 {
-    static constexpr int block = 1, bytes = 4;
+// Columns that stand side by side, as get() loads them.
+template <int of_bytes>
+struct Plain {
+    static constexpr int block = 1, bytes = of_bytes;
+    static constexpr bool may_be_short = false;
+    static const uint8_t* plain(const uint8_t* group, int64_t column, int64_t, uint8_t*) {
+        return group + column * bytes * lanes;
+    }
+};
+struct F32 : Plain<4> {
     static F get(const uint8_t* p) { return load_f32(p); }
 };
-struct F16 {
-    static constexpr int block = 1, bytes = 2;
+struct F16 : Plain<2> {
     static constexpr int q16_block = 32;
     static constexpr float least = 0x1p-24f;
     static F get(const uint8_t* p) { return load_f16(p); }
 #if defined(__AMX_BF16__)
     // The three bits that bf16 has no room for are the rest.
-    static void unpack(const uint8_t* step, int64_t columns, uint8_t* panel, uint8_t* rest) {
+    static void unpack(const uint8_t* group, int64_t first, int64_t columns, uint8_t* panel,
+                       uint8_t* rest) {
+        const uint8_t* const step = group + first * bytes * lanes;
         auto lost = [](F x) { return sub(x, as_float(bit_and(as_int(x), splat(~0xffff)))); };
         auto put = [&](int64_t at, F even, F odd) {
             store(panel + at, pair_cut(even, odd));
@@ -63,11 +76,24 @@ struct F16 {
 };
 struct BF16 {
     static constexpr int block = 1, bytes = 2;
+    static constexpr bool may_be_short = true;
     static constexpr int q16_block = crosses ? 128 : 32;
     static constexpr float least = 0;
     static F get(const uint8_t* p) { return load_bf16(p); }
+    static int64_t group_bytes(const uint8_t* matrix) { return Bf16Group(matrix).next(); }
+    static const uint8_t* at(const uint8_t* group, int64_t column) {
+        return Bf16Group(group).at(column);
+    }
+    static const uint8_t* plain(const uint8_t* group, int64_t column, int64_t count,
+                                uint8_t* room) {
+        return Bf16Group(group).plain(column, count, room);
+    }
 #if defined(__AMX_BF16__)
-    static void unpack(const uint8_t* step, int64_t columns, uint8_t* panel, uint8_t*) {
+    static void unpack(const uint8_t* group, int64_t first, int64_t columns, uint8_t* panel,
+                       uint8_t*) {
+        const Bf16Group packed(group);
+        if (packed.is_short()) return packed.store_pairs(first, columns, panel);
+        const uint8_t* const step = packed.at(first);
         if (columns == 32)
             for (int64_t pair = 0; pair < 16; ++pair) {
                 const uint8_t* p = step + pair * 4 * lanes;
@@ -107,15 +133,46 @@ inline void float_tile(const uint8_t* weights, int64_t columns, const uint8_t* c
     }
 }
 
+// The same of a short group.
+template <int T>
+inline void short_tile(const Bf16Group& group, int64_t columns, const uint8_t* const (&x)[T],
+                       F (&y)[T]) {
+    F even[T], odd[T];
+    for (int t = 0; t < T; ++t) even[t] = odd[t] = zero();
+    constexpr int64_t step = short_bytes(lanes, short_columns);
+    const uint8_t* p = group.at(0);
+    for (int64_t k = 0; k < columns; k += short_columns, p += step) {
+        for (int64_t line = 0; line < step; line += 64) prefetch_unpacked(p + line);
+        group.each_two(p, [&](int n, I pairs) [[gnu::always_inline]] {
+            const F first = as_float(shift_left(pairs, 16));
+            const F second = as_float(bit_and(pairs, splat(int32_t(0xffff0000))));
+            for (int t = 0; t < T; ++t) {
+                const float* a = reinterpret_cast<const float*>(x[t]) + k + 2 * n;
+                even[t] = fma(first, splat(a[0]), even[t]);
+                odd[t] = fma(second, splat(a[1]), odd[t]);
+            }
+        });
+    }
+    alignas(64) float others[T][lanes] = {};
+    for (const OtherWeight* other = group.others(); other < group.others_end(); ++other)
+        for (int t = 0; t < T; ++t)
+            others[t][other->place % lanes] +=
+                other->value * reinterpret_cast<const float*>(x[t])[other->place / lanes];
+    for (int t = 0; t < T; ++t) y[t] = add(add(even[t], odd[t]), load_f32(others[t]));
+}
+
 template <class Type>
 void multiply_floats(const Product& product) {
     constexpr int most = lanes == 16 ? 8 : 4;  // two sums each: half of all registers
     for_tiles<most, false, 1>(
-        product, product.columns * Type::bytes * lanes,
+        product, group_bytes_of<Type>(product),
         [&]<int T>(int64_t group, int64_t, int64_t token, const uint8_t* weights) {
             run_tile<1, T>(product, group, token, weights,
                            [&](const uint8_t* w, const uint8_t* const(&x)[T], F(&y)[1][T]) {
-                               float_tile<Type, T>(w, product.columns, x, y[0]);
+                               if constexpr (Type::may_be_short)
+                                   if (const Bf16Group packed(w); packed.is_short())
+                                       return short_tile<T>(packed, product.columns, x, y[0]);
+                               float_tile<Type, T>(column_at<Type>(w, 0), product.columns, x, y[0]);
                            });
         });
 }

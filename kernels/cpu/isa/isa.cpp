@@ -55,6 +55,7 @@ const Isa& isa() {
                            .reduced = reduced,
                            .sums_in_halves = sums_in_halves,
                            .largest_code = largest_code,
+                           .keeps_short_bf16 = !words_are_loops,
                            .matrix = matrix,
                            .quantize = quantize,
                            .place = place,

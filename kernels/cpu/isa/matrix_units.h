@@ -24,6 +24,7 @@
 #include <utility>
 
 #include "kernels/cpu/isa/fields.h"
+#include "kernels/cpu/isa/groups.h"
 #include "kernels/cpu/isa/results.h"
 #include "kernels/cpu/isa/tile_words.h"
 #include "kernels/cpu/isa/weight_type.h"
@@ -96,8 +97,7 @@ template <class Type, typename Visit>
     if constexpr (Type::block == 1) {
         for (int64_t k = first; k < last; k += 32)
             visit(k / 32, [&](uint8_t* to) [[gnu::always_inline]] {
-                Type::unpack(group + k * Type::bytes * lanes, last - k < 32 ? last - k : 32, to,
-                             to + unit_tile);
+                Type::unpack(group, k, last - k < 32 ? last - k : 32, to, to + unit_tile);
             });
     } else {
         for (int64_t k = first; k < last; k += Type::block) {
@@ -178,7 +178,7 @@ template <class Type, int parts, int tiles>
 inline void multiply_some_tiles(const Product& product, int64_t tile, int64_t first_group,
                                 int64_t last_group) {
     constexpr int64_t piece = cached_columns / parts, step_bytes = parts * unit_tile;
-    const int64_t group_bytes = product.columns / Type::block * Type::bytes * lanes;
+    const int64_t group_bytes = group_bytes_of<Type>(product);
     const UnitTokens<tiles, parts> tokens{.first = product.x + tile * product.x_stride,
                                           .tile_bytes = product.x_stride,
                                           .part_bytes = bf16_tile_bytes(product.columns, 1)};
@@ -216,7 +216,7 @@ template <class Type, int parts>
 void multiply_units(const Product& product) {
     const Units units;
     const int64_t tiles = tiles_of(product.tokens);
-    const int64_t group_bytes = product.columns / Type::block * Type::bytes * lanes;
+    const int64_t group_bytes = group_bytes_of<Type>(product);
     int64_t block = most_unit_groups;  // that some tokens pass before the next do
     if (tiles > most_tiles && block * group_bytes > cached_weights)
         block = cached_weights / group_bytes > 1 ? cached_weights / group_bytes : 1;

@@ -350,11 +350,11 @@ struct QuadDots {
     using Tile = Q8Tile;
     static constexpr int groups = groups_of<Type>;
     static constexpr int64_t columns = panel_columns, token_bytes = 1;
-    static constexpr int64_t block = Type::block, bytes = Type::bytes;
+    using Weights = Type;
     static constexpr int64_t asks = tile_tokens / panel_tokens * columns / 32;
 
-    static void unpack(const uint8_t* weights, int64_t width, Panel& panel) {
-        unpack_group<Type>(weights, width, panel);
+    static void unpack(const uint8_t* group, int64_t column, int64_t width, Panel& panel) {
+        unpack_group<Type>(column_at<Type>(group, column), width, panel);
     }
     template <typename Done>
     static void multiply(const Panels<Type>& panels, const Q8Tile& x, const Q8Tile& next,

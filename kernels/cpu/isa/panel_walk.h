@@ -9,8 +9,8 @@
 //     Tile           the same columns of 16 tokens; the tiles of a row lie side by side
 //     columns        of a panel and of a tile; the last ones may have fewer
 //     token_bytes    of one element of a token
-//     block, bytes   elements of a block of packed weights, and bytes of one row's block
-//     unpack(weights, width, panel)
+//     Weights        their type, for groups.h
+//     unpack(group, column, width, panel)
 //     multiply(panels, tile, next, ahead, width, tokens, y, done)
 //                    adds the products of some groups with the first tokens of a tile to y, f32
 //                    [groups][16 tokens][lanes], and asks for the next tile and for what is ahead
@@ -20,6 +20,7 @@
 
 #include <cstring>
 
+#include "kernels/cpu/isa/groups.h"
 #include "kernels/cpu/isa/prefetch.h"
 #include "kernels/cpu/isa/results.h"
 
@@ -135,12 +136,9 @@ template <class Kernel>
 void multiply_some_tiles(const Product& product, int64_t begin, int64_t end) {
     constexpr int most = Kernel::groups;
     constexpr int64_t tile_floats = most * result_floats;
-    const int64_t columns = product.columns;
-    const int64_t block_bytes = Kernel::bytes * lanes,
-                  group_bytes = columns / Kernel::block * block_bytes;
-    auto packed = [&](int64_t group, int64_t column) {
-        return product.matrix + group * group_bytes + column / Kernel::block * block_bytes;
-    };
+    using Weights = typename Kernel::Weights;
+    const int64_t columns = product.columns, group_bytes = group_bytes_of<Weights>(product);
+    auto packed = [&](int64_t group) { return product.matrix + group * group_bytes; };
     auto& panels = *reinterpret_cast<typename Kernel::Panel(*)[most]>(product.scratch);
     static_assert(sizeof panels + most_cached_tiles * tile_floats * 4 <= product_scratch);
     float* const y = reinterpret_cast<float*>(product.scratch + sizeof panels);
@@ -150,7 +148,7 @@ void multiply_some_tiles(const Product& product, int64_t begin, int64_t end) {
         const int64_t groups = left_groups < most ? left_groups : most;
         const int64_t next_group = group + most;
         const uint8_t* following =
-            next_group < product.last_group || !product.then ? packed(next_group, 0) : product.then;
+            next_group < product.last_group || !product.then ? packed(next_group) : product.then;
         for (int64_t g = groups; g < most; ++g) panels[g] = {};
         std::memset(y, 0, size_t((end - begin) * tile_floats * 4));
         for (int64_t column = 0; column < columns; column += Kernel::columns) {
@@ -159,9 +157,11 @@ void multiply_some_tiles(const Product& product, int64_t begin, int64_t end) {
             const bool last = left <= Kernel::columns;
             const int64_t after = last ? 0 : column + Kernel::columns;
             for (int64_t g = 0; g < groups; ++g)
-                Kernel::unpack(packed(group + g, column), width, panels[g]);
-            Ahead ahead(last ? following : packed(group, after), most,
-                        Kernel::columns / Kernel::block * block_bytes, group_bytes,
+                Kernel::unpack(packed(group + g), column, width, panels[g]);
+            // What follows may be behind the end, so that its head is not asked where columns are.
+            const uint8_t* const from = column_at<Weights>(packed(group), after);
+            Ahead ahead(last ? following + (from - packed(group)) : from, most,
+                        bytes_of_columns<Weights>(packed(group), Kernel::columns), group_bytes,
                         (end - begin) * Kernel::asks);
             for (int64_t tile = begin; tile < end; ++tile) {
                 const int64_t left_tokens = product.tokens - tile * tile_tokens;

@@ -38,6 +38,12 @@ template <int tokens>
         prefetch_far(far);
     }
 }
+// Of a stream whose unpacking takes so long that on a Zen 4 memory must be asked, too.
+[[gnu::always_inline]] inline void prefetch_unpacked(const uint8_t* at) {
+    if (crosses && !on_zen4) return prefetch_near(at + far_ahead);
+    prefetch_far(at + far_ahead);
+    prefetch_near(at + near_ahead);
+}
 // Of a stream whose line at `at` is at work.
 template <int tokens>
 [[gnu::always_inline]] inline void prefetch_line(const uint8_t* at) {

@@ -35,13 +35,14 @@
 
 namespace tandem::kernels::cpu::TANDEM_ISA {
 
-// Type::get(at) loads `lanes` weights. Type::least is the least magnitude but zero where they have
-// few exponents, else 0; Type::q16_block is 32, or 128 for BF16. Or a Type of codes with scales of
-// 32 (weight_type.h).
+// Type::get(at) loads `lanes` weights, which Type::plain() has side by side. Type::least is the
+// least magnitude but zero where they have few exponents, else 0; Type::q16_block is 32, or 128 for
+// BF16. Or a Type of codes with scales of 32 (weight_type.h).
 template <class Type>
 struct Q16Dots {
     using Tile = Q16Tile;
     static constexpr int64_t columns = q16_columns, token_bytes = 2;
+    using Weights = Type;
     static constexpr int64_t block = Type::block, bytes = Type::bytes;
     // As many sums and totals as panel_walk.h counts.
     static constexpr int groups = groups_of<Type>, some_tokens = 4, pairs = q16_pairs;
@@ -68,11 +69,13 @@ struct Q16Dots {
         alignas(64) uint8_t begins[blocks][4 * lanes];
     };
 
-    static void unpack(const uint8_t* weights, int64_t width, Panel& panel) {
-        if constexpr (has_codes)
-            unpack_codes(weights, width, panel);
-        else
-            unpack_floats(weights, width, panel);
+    static void unpack(const uint8_t* group, int64_t column, int64_t width, Panel& panel) {
+        if constexpr (has_codes) {
+            unpack_codes(column_at<Type>(group, column), width, panel);
+        } else {
+            alignas(64) uint8_t room[columns * bytes * lanes];
+            unpack_floats(Type::plain(group, column, width, room), width, panel);
+        }
     }
 
     static void unpack_codes(const uint8_t* weights, int64_t width, Panel& panel) {

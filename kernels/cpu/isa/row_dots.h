@@ -229,7 +229,7 @@ void multiply(const Product& product) {
     constexpr bool powers = has_few_sizes<Type>();
     // Sums of products, in chains, and totals: 16 of 32 registers, or 12 of 16.
     constexpr int most = lanes == 16 ? 8 : powers ? 4 : 6;
-    const int64_t group_bytes = product.columns / Type::block * Type::bytes * lanes;
+    const int64_t group_bytes = group_bytes_of<Type>(product);
     auto each = [&]<int T>(int64_t group, int64_t groups, int64_t token, const uint8_t* weights) {
         auto of_groups = [&]<int G>(int64_t first) {
             run_tile<G, T>(product, group + first, token, weights + first * group_bytes,

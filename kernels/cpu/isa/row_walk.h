@@ -2,6 +2,7 @@
 // packed groups of rows stay packed and pass some tokens at a time, whose sums stay in registers.
 #pragma once
 
+#include "kernels/cpu/isa/groups.h"
 #include "kernels/cpu/isa/results.h"
 
 namespace tandem::kernels::cpu::TANDEM_ISA {

@@ -110,6 +110,8 @@ inline I dot_halves_signed(I sums, I codes, I quad) {
     return dot_halves(sums, _mm256_abs_epi8(codes), _mm256_sign_epi8(quad, codes));
 }
 inline I join_halves(I a, I b) { return _mm256_blend_epi16(a, b, 0xaa); }
+inline I first_in_turn(I a, I b) { return _mm256_unpacklo_epi8(a, b); }
+inline I last_in_turn(I a, I b) { return _mm256_unpackhi_epi8(a, b); }
 inline I times_halves(I a, I b) { return _mm256_mullo_epi16(a, b); }
 inline constexpr bool fast_pairs = true;
 inline constexpr bool matrix_units = false, crosses = false;

@@ -187,6 +187,9 @@ inline I dot_halves_signed(I sums, I codes, I quad) {
 }
 // The lower halves of a's lanes with the upper ones of b's.
 inline I join_halves(I a, I b) { return _mm512_mask_blend_epi16(0xaaaaaaaa, a, b); }
+// Bytes of a and of b in turn: of each 16 the first 8, or the last 8.
+inline I first_in_turn(I a, I b) { return _mm512_unpacklo_epi8(a, b); }
+inline I last_in_turn(I a, I b) { return _mm512_unpackhi_epi8(a, b); }
 // The lower 16 bits of the products of halves.
 inline I times_halves(I a, I b) { return _mm512_mullo_epi16(a, b); }
 // Whether dot_pairs() takes less time than two fma().

@@ -216,6 +216,16 @@ inline I dot_signed(I sum, I codes, I quad) {
 inline I join_halves(I a, I b) {
     return each_lane<I>([&](int i) { return (a.lane[i] & 0xffff) | (b.lane[i] & 0xffff0000); });
 }
+template <int first>
+inline I in_turn(I a, I b) {
+    return each_lane<I>([&](int i) {
+        const int from = i / 4 * 4 + first + i % 4 / 2, bits = 16 * (i % 2);
+        const uint32_t x = a.lane[from] >> bits, y = b.lane[from] >> bits;
+        return (x & 0xff) | (y & 0xff) << 8 | (x & 0xff00) << 8 | (y & 0xff00) << 16;
+    });
+}
+inline I first_in_turn(I a, I b) { return in_turn<0>(a, b); }
+inline I last_in_turn(I a, I b) { return in_turn<2>(a, b); }
 inline I times_halves(I a, I b) {
     return each_lane<I>([&](int i) {
         const uint32_t low = a.lane[i] * b.lane[i];
