@@ -204,9 +204,10 @@ Row Bench::test(const Case& test) {
     }
     status.clear();
     result.devices = devices.names;
-    const auto compare = [&](const kernels::Limits& known) {
-        result.limits = known;
-        result.least = least_seconds(work, known, test);
+    const auto compare = [&](const HighestLimits& known) {
+        result.limits = known.highest;
+        result.run_bytes_per_second = known.now.bytes_per_second;
+        result.least = least_seconds(work, known.highest, test);
     };
     compare(limits.of(devices));
     if (result.share() > 1 && !interrupts.pending()) compare(limits.of(devices, true));
@@ -242,8 +243,9 @@ void Bench::profile(Phase phase, double (*run)(Subject& subject, const Case& tes
             std::cerr << name_of(blueprint.table, i)
                       << " cannot tell how long its launches take: there is no profile of it\n";
         else
-            profiles += to_string(make_profile(times[i], blueprint, i, phase), phase,
-                                  limits.of(alone(blueprint.devices[i]->description().name)));
+            profiles +=
+                to_string(make_profile(times[i], blueprint, i, phase), phase,
+                          limits.of(alone(blueprint.devices[i]->description().name)).highest);
     }
 }
 

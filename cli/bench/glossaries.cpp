@@ -18,7 +18,8 @@ constexpr Term column_terms[] = {
      "be above 100 %"},
     {"limits, below the table",
      "these rates, in bytes and multiply-adds (MAC) a second, of all devices that hold something "
-     "together: the highest that this or an earlier run measured (see --measure)"},
+     "together: the highest that this or an earlier run measured (see --measure); and the rate of "
+     "memory when this run began, where that was below nine tenths: others may use it, too"},
 };
 
 constexpr Term profile_terms[] = {

@@ -16,11 +16,11 @@ class KnownLimits {
     // `fresh`: nothing that was kept earlier counts.
     explicit KnownLimits(bool fresh) : fresh_(fresh) {}
     // `exceeded`: a test was faster than what this gave before.
-    const kernels::Limits& of(const MeasuredDevices& devices, bool exceeded = false);
+    const HighestLimits& of(const MeasuredDevices& devices, bool exceeded = false);
 
   private:
     struct Known {
-        kernels::Limits limits;
+        HighestLimits limits;
         bool repeated = false;
     };
     const bool fresh_;

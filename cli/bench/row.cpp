@@ -85,7 +85,11 @@ std::string limits_text(const Row& row) {
     std::string text = limits_text(row.limits) + " (" + joined(row.devices, ",");
     if (row.threads > 0)
         text += ", " + std::to_string(row.threads) + (row.threads == 1 ? " thread" : " threads");
-    return text + ")";
+    text += ")";
+    // Whoever shares the machine may take so much that the row says nothing of the program.
+    if (row.run_bytes_per_second < 0.9 * row.limits.bytes_per_second)
+        text += ", but memory at " + in_units(row.run_bytes_per_second) + "B/s in this run";
+    return text;
 }
 
 std::vector<Field> fields(const Row& row) {
@@ -138,7 +142,8 @@ std::vector<Field> fields(const Row& row) {
             {"limit_bytes_per_second", int64_t(row.limits.bytes_per_second)},
             {"limit_multiply_adds_per_second", int64_t(row.limits.multiply_adds_per_second)},
             {"limit_float_multiply_adds_per_second",
-             int64_t(row.limits.float_multiply_adds_per_second)}};
+             int64_t(row.limits.float_multiply_adds_per_second)},
+            {"run_bytes_per_second", int64_t(row.run_bytes_per_second)}};
 }
 
 }  // namespace tandem::cli

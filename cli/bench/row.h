@@ -32,6 +32,7 @@ struct Row {
     Least least;
     std::vector<std::string> devices;  // that hold something of the model
     kernels::Limits limits;            // of these together
+    double run_bytes_per_second = 0;   // of memory, as this run measured it
 
     int64_t tokens() const { return test.tokens(); }
     std::vector<double> rates() const;  // tokens per second of each repetition

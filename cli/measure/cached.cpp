@@ -113,9 +113,10 @@ kernels::Limits limits_of(const MeasuredDevices& devices, bool fresh, const Say&
     return limits;
 }
 
-kernels::Limits highest_limits_of(const MeasuredDevices& devices) {
-    kernels::Limits limits = measure_limits(devices.names, devices.how);
-    if (devices.folder.empty()) return limits;
+HighestLimits highest_limits_of(const MeasuredDevices& devices) {
+    const kernels::Limits now = measure_limits(devices.names, devices.how);
+    if (devices.folder.empty()) return {now, now};
+    kernels::Limits limits = now;
     const fs::path path = path_of(devices, "limits");
     if (const auto known = read_limits(path)) {
         auto raise = [](double& value, double other) { value = std::max(value, other); };
@@ -124,7 +125,7 @@ kernels::Limits highest_limits_of(const MeasuredDevices& devices) {
         raise(limits.float_multiply_adds_per_second, known->float_multiply_adds_per_second);
     }
     replace(path, [&](const fs::path& to) { write_limits(to, limits); });
-    return limits;
+    return {limits, now};
 }
 
 }  // namespace tandem::cli

@@ -20,8 +20,11 @@ struct MeasuredDevices {
 // cannot be written is no error. `say` hears of what takes time.
 parallel::DeviceTable speeds_of(const MeasuredDevices& devices, bool fresh, const Say& say = {});
 kernels::Limits limits_of(const MeasuredDevices& devices, bool fresh, const Say& say = {});
-// Measured now, and where it was more earlier, that: what else a machine does makes limits seem
-// lower, and nothing makes them seem higher. Kept, too.
-kernels::Limits highest_limits_of(const MeasuredDevices& devices);
+// What was measured now, and where it was more earlier, that: what else a machine does makes limits
+// seem lower, and nothing makes them seem higher. The highest are kept, too.
+struct HighestLimits {
+    kernels::Limits highest, now;
+};
+HighestLimits highest_limits_of(const MeasuredDevices& devices);
 
 }  // namespace tandem::cli

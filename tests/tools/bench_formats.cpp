@@ -28,6 +28,7 @@ Row example() {
     row.limits = {.bytes_per_second = 33.56e9,
                   .multiply_adds_per_second = 1.25e12,
                   .float_multiply_adds_per_second = 160e9};
+    row.run_bytes_per_second = 33e9;
     return row;
 }
 
@@ -93,6 +94,7 @@ TEST(BenchTable, limits_are_said_once) {
     gpu.limits = {.bytes_per_second = 4e12,
                   .multiply_adds_per_second = 50e12,
                   .float_multiply_adds_per_second = 50e12};
+    gpu.run_bytes_per_second = 4e12;
     again.threads = 1;
     same.limits.bytes_per_second += 1;
     const std::string text = table("md", {example(), gpu, same, again, gpu});
@@ -152,6 +154,7 @@ constexpr const char* object = R"(  {
     "limit_bytes_per_second": 33560000000,
     "limit_multiply_adds_per_second": 1250000000000,
     "limit_float_multiply_adds_per_second": 160000000000,
+    "run_bytes_per_second": 33000000000,
     "samples_ns": [ 2000000, 4000000 ],
     "samples_ts": [ 8000, 4000 ]
   })";
@@ -166,11 +169,21 @@ TEST(BenchTable, json_lines_hold_the_same) {
     const std::string line = table("jsonl", {example()});
     EXPECT_EQ(line.find("{\"build_commit\": \"0.1.0\", \"build_number\": 0, "), 0u);
     EXPECT_TRUE(
-        line.ends_with("\"limit_float_multiply_adds_per_second\": 160000000000, \"samples_ns\": [ "
+        line.ends_with("\"run_bytes_per_second\": 33000000000, \"samples_ns\": [ "
                        "2000000, 4000000 ],\"samples_ts\": "
                        "[ 8000, 4000 ]}\n"))
         << line;
     EXPECT_EQ(nlohmann::json::parse(line), nlohmann::json::parse(object));
+}
+
+// A share of the limit then says little of the program.
+TEST(BenchTable, says_that_memory_is_slow) {
+    Row row = example();
+    row.run_bytes_per_second = 17e9;
+    EXPECT_NE(table("md", {row})
+                  .find("(cpu:0,cpu:1, 4 threads), but memory at 17.0 GB/s in this "
+                        "run\n"),
+              std::string::npos);
 }
 
 TEST(BenchTable, csv) {
@@ -180,7 +193,7 @@ TEST(BenchTable, csv) {
     EXPECT_NE(
         text.find(",avg_ns,stddev_ns,avg_ts,stddev_ts,n_parallel,limit,limit_read,limit_multiply,"
                   "limit_bytes_per_second,limit_multiply_adds_per_second,"
-                  "limit_float_multiply_adds_per_second\n\"0.1."
+                  "limit_float_multiply_adds_per_second,run_bytes_per_second\n\"0.1."
                   "0\",\"0\",\"CPU X\",\"\","
                   "\"CPU\",\"dir/a \"\"b\"\".gguf\",\"llama 8B"),
         std::string::npos)
@@ -188,7 +201,7 @@ TEST(BenchTable, csv) {
     EXPECT_TRUE(
         text.ends_with("\"3000000\",\"1414213\",\"6000.000000\",\"2828.427125\",\"1\","
                        "\"0.375000\",\"0.150000\",\"0.375000\",\"33560000000\",\"1250000000000\","
-                       "\"160000000000\"\n"));
+                       "\"160000000000\",\"33000000000\"\n"));
     EXPECT_NE(text.find("\"0x0\",\"0\",\"50\","), std::string::npos);  // a bool is a number
 }
 

@@ -63,9 +63,11 @@ TEST(Measure, what_was_measured_is_kept) {
     // The highest ones last.
     double highest = 0;
     for (int i = 0; i < 3; ++i) {
-        const double next = highest_limits_of(devices).bytes_per_second;
-        EXPECT_GE(next, highest);
-        highest = next;
+        const HighestLimits next = highest_limits_of(devices);
+        EXPECT_GE(next.highest.bytes_per_second, highest);
+        EXPECT_GE(next.highest.bytes_per_second, next.now.bytes_per_second);
+        EXPECT_GT(next.now.bytes_per_second, 0);
+        highest = next.highest.bytes_per_second;
     }
     EXPECT_EQ(limits_of(devices, false, say).bytes_per_second, highest);
     for (const auto& file : std::filesystem::directory_iterator(devices.folder))
