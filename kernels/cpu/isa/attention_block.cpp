@@ -24,8 +24,10 @@
 //
 // In integers (attention_codes.h) q, k, v and weights are rounded to codes first; what a part of a
 // key adds to a score is then the exact sum of products of codes, times the scales.
+#include "kernels/cpu/isa/attention_cells.h"
 #include "kernels/cpu/isa/attention_load.h"
 #include "kernels/cpu/isa/attention_weights.h"
+#include "kernels/cpu/isa/float_tile.h"
 #include "kernels/cpu/isa/kernels.h"
 #include "kernels/cpu/isa/lanes.h"
 
@@ -33,19 +35,13 @@ namespace tandem::kernels::cpu::TANDEM_ISA {
 
 namespace {
 
-// sum += a [tile_queries][inner] b [inner][Vectors * lanes]
-template <int Vectors>
-inline void add_products(const float* a, int64_t a_stride, const float* b, int64_t b_stride,
-                         int64_t inner, F (&sum)[tile_queries][Vectors]) {
-    for (int64_t e = 0; e < inner; ++e) {
-        F column[Vectors];
-        for (int j = 0; j < Vectors; ++j) column[j] = load_f32(b + e * b_stride + j * lanes);
-        for (int i = 0; i < tile_queries; ++i) {
-            F x = splat(a[i * a_stride + e]);
-            for (int j = 0; j < Vectors; ++j) sum[i][j] = fma(x, column[j], sum[i][j]);
-        }
-    }
-}
+// Queries [first, first + tile_queries), of which the last ones may not exist, with cells of a
+// block of positions: whole key_columns, in which all is that they see.
+struct Tile {
+    int64_t first;
+    Positions positions;
+    Cells cells;
+};
 
 // What is read after a product with the rows of key_columns: those of `position` on, of which each
 // of so many tiles asks for its share; also behind the end of a part, where mostly the next begins.
@@ -54,86 +50,92 @@ Meanwhile share_of_rows(const CacheHead& cache, int64_t position, int64_t number
     return {CacheRun(cache, position).row(0) + number * bytes, bytes};
 }
 
-// Scores of queries from `at` on with cells [from, to), multiples of key_columns.
-void multiply_keys(const Attention& a, const BlockOfCells& s, int64_t at, int64_t position,
-                   int64_t from, int64_t to) {
-    const int64_t inner = s.d + s.d2, tiles = (a.queries + tile_queries - 1) / tile_queries;
-    const float* q = s.q + at * inner;
-    for (int64_t c = from; c < to; c += key_columns) {
+// The tile's scores.
+void multiply_keys(const Attention& a, const BlockOfCells& s, const Tile& tile) {
+    const int64_t length = s.key_length(), tiles = (a.queries + tile_queries - 1) / tile_queries;
+    const float* q = s.q + tile.first * length;
+    for (int64_t c = tile.cells.from; c < tile.cells.to; c += key_columns) {
         float* scores = s.weights + c;
         if (s.key_codes) {
             auto after = [&](const CacheHead& cache) {
-                return share_of_rows(cache, position + attention_cells + c, at / tile_queries,
-                                     tiles);
+                return share_of_rows(cache, tile.positions.begin + attention_cells + c,
+                                     tile.first / tile_queries, tiles);
             };
-            multiply_codes<tile_queries, false>(q, inner, s.key(c, 0), s.d, scores, after(a.k));
-            if (s.d2 > 0)
-                multiply_codes<tile_queries, true>(q + s.d, inner, s.key(c, s.d), s.d2, scores,
-                                                   after(a.k2));
+            multiply_codes<tile_queries, false>(q, length, s.key(c, 0), s.first_length, scores,
+                                                after(a.k));
+            if (s.second_length > 0)
+                multiply_codes<tile_queries, true>(q + s.first_length, length,
+                                                   s.key(c, s.first_length), s.second_length,
+                                                   scores, after(a.k2));
             continue;
         }
         F score[tile_queries][2];
         for (auto& of_query : score) of_query[0] = of_query[1] = zero();
-        add_products(q, inner, s.key(c, 0), key_columns, inner, score);
+        add_products([&](int i, int64_t e) { return q[i * length + e]; }, s.key(c, 0), key_columns,
+                     length, score);
         for (int i = 0; i < tile_queries; ++i)
             for (int j = 0; j < 2; ++j)
                 store(scores + i * attention_cells + j * lanes, score[i][j]);
     }
 }
 
-void cap_scores(const BlockOfCells& s, float cap, int64_t from, int64_t to) {
+void cap_scores(const BlockOfCells& s, float cap, Cells cells) {
     for (int i = 0; i < tile_queries; ++i)
-        for (float* score = s.weights + i * attention_cells + from;
-             score < s.weights + i * attention_cells + to; score += lanes)
+        for (float* score = s.weights + i * attention_cells + cells.from;
+             score < s.weights + i * attention_cells + cells.to; score += lanes)
             store(score, capped(load_f32(score), cap));
 }
 
-// out = out * factor + weights v, over cells [from, to).
-void add_value_codes(const BlockOfCells& s, const float* factor, int64_t from, int64_t to,
-                     float* out) {
+// out = out * factor + weights v, over some cells.
+void add_value_codes(const BlockOfCells& s, const float* factor, Cells cells, float* out) {
     for (int i = 0; i < tile_queries; ++i)
-        for (float* e = out + i * s.dv; e < out + (i + 1) * s.dv; e += lanes)
+        for (float* e = out + i * s.value_length; e < out + (i + 1) * s.value_length; e += lanes)
             store(e, mul(load_f32(e), splat(factor[i])));
     alignas(64) float scales[lanes];
-    store(scales, encode_weights<tile_queries>(s.weights, s.value_scales, from, to));
-    each_sum(from, to, [&](int64_t first, int64_t last) {
+    store(scales, encode_weights<tile_queries>(s.weights, s.value_scales, cells));
+    each_sum(cells, [&](Cells part) {
         int64_t e = 0;
-        for (; e + 2 * lanes <= s.dv; e += 2 * lanes)
-            multiply_values<tile_queries, 2>(s.weights, s.values + e, scales, s.dv, first, last,
+        for (; e + 2 * lanes <= s.value_length; e += 2 * lanes)
+            multiply_values<tile_queries, 2>(s.weights, s.values + e, scales, s.value_length, part,
                                              out + e);
-        if (e < s.dv)
-            multiply_values<tile_queries, 1>(s.weights, s.values + e, scales, s.dv, first, last,
+        if (e < s.value_length)
+            multiply_values<tile_queries, 1>(s.weights, s.values + e, scales, s.value_length, part,
                                              out + e);
     });
 }
 
-// The same of floats.
-template <int Vectors>
-inline void add_values(const BlockOfCells& s, int64_t e, const float* factor, int64_t from,
-                       int64_t to, float* out) {
-    for (; e + Vectors * lanes <= s.dv; e += Vectors * lanes) {
-        F sum[tile_queries][Vectors];
+// The same of floats, from element e on.
+template <int vectors>
+inline void add_values(const BlockOfCells& s, int64_t e, const float* factor, Cells cells,
+                       float* out) {
+    const auto [from, to] = cells;
+    const float* weights = s.weights + from;
+    for (; e + vectors * lanes <= s.value_length; e += vectors * lanes) {
+        F sum[tile_queries][vectors];
         for (int i = 0; i < tile_queries; ++i)
-            for (int j = 0; j < Vectors; ++j)
-                sum[i][j] = mul(load_f32(out + i * s.dv + e + j * lanes), splat(factor[i]));
-        add_products(s.weights + from, attention_cells, s.values + from * s.dv + e, s.dv, to - from,
-                     sum);
+            for (int j = 0; j < vectors; ++j)
+                sum[i][j] =
+                    mul(load_f32(out + i * s.value_length + e + j * lanes), splat(factor[i]));
+        add_products([&](int i, int64_t c) { return weights[i * attention_cells + c]; },
+                     s.values + from * s.value_length + e, s.value_length, to - from, sum);
         for (int i = 0; i < tile_queries; ++i)
-            for (int j = 0; j < Vectors; ++j) store(out + i * s.dv + e + j * lanes, sum[i][j]);
+            for (int j = 0; j < vectors; ++j)
+                store(out + i * s.value_length + e + j * lanes, sum[i][j]);
     }
-    if constexpr (Vectors > 1) add_values<Vectors / 2>(s, e, factor, from, to, out);
+    if constexpr (vectors > 1) add_values<vectors / 2>(s, e, factor, cells, out);
 }
 
 // The same where a value is not finite: even no weight would spoil what does not see it.
-void add_seen_values(const Attention& a, const BlockOfCells& s, int64_t at, int64_t position,
-                     int64_t count, const float* factor, float* out) {
-    for (int64_t i = 0; i < tile_queries && at + i < a.queries; ++i, out += s.dv) {
-        const Seen seen = seen_by(a, at + i, position, count);
+void add_seen_values(const Attention& a, const BlockOfCells& s, const Tile& tile,
+                     const float* factor, float* out) {
+    for (int64_t i = 0; i < tile_queries && tile.first + i < a.queries;
+         ++i, out += s.value_length) {
+        const Cells seen = seen_by(a, tile.first + i, tile.positions);
         const float* weights = s.weights + i * attention_cells;
-        for (int64_t e = 0; e < s.dv; e += lanes) {
+        for (int64_t e = 0; e < s.value_length; e += lanes) {
             F sum = mul(load_f32(out + e), splat(factor[i]));
             for (int64_t c = seen.from; c < seen.to; ++c)
-                sum = fma(splat(weights[c]), load_f32(s.values + c * s.dv + e), sum);
+                sum = fma(splat(weights[c]), load_f32(s.values + c * s.value_length + e), sum);
             store(out + e, sum);
         }
     }
@@ -147,14 +149,15 @@ inline F join_queries(const F (&of_query)[tile_queries], Join join) {
     return join_rows(rows, join);
 }
 
-// Scores of cells [from, to) of the queries become weights. `factor` is what they counted so far,
-// from the old maximum, is to be multiplied with.
-void weigh(const Attention& a, const BlockOfCells& s, int64_t at, int64_t position, int64_t count,
-           int64_t from, int64_t to, float (&factor)[lanes]) {
+// The tile's scores become weights. What the queries have added up so far, with weights that count
+// from the old maximum, is to be multiplied by `factor`.
+void weigh(const Attention& a, const BlockOfCells& s, const Tile& tile, float (&factor)[lanes]) {
+    const int64_t at = tile.first;
+    const auto [from, to] = tile.cells;
     F largest[tile_queries], all[tile_queries];
     for (int i = 0; i < tile_queries; ++i) {
         float* scores = s.weights + i * attention_cells;
-        const Seen seen = at + i < a.queries ? seen_by(a, at + i, position, count) : Seen{};
+        const Cells seen = at + i < a.queries ? seen_by(a, at + i, tile.positions) : Cells{};
         for (int64_t c = from; c < seen.from; ++c) scores[c] = unseen;
         for (int64_t c = seen.to; c < to; ++c) scores[c] = unseen;
         largest[i] = splat(unseen);
@@ -184,25 +187,26 @@ void weigh(const Attention& a, const BlockOfCells& s, int64_t at, int64_t positi
     std::memcpy(s.total + at, totals, tile_queries * sizeof(float));
 }
 
-// Queries [at, at + tile_queries) with the block of `count` positions; the last ones may not exist.
-void attend_tile(const Attention& a, const BlockOfCells& s, int64_t at, int64_t position,
-                 int64_t count, bool finite) {
-    const int64_t exist = a.queries - at < tile_queries ? a.queries - at : tile_queries;
-    const int64_t from = seen_by(a, at, position, count).from / key_columns * key_columns;
-    const int64_t end = seen_by(a, at + exist - 1, position, count).to;
+// The tile of queries from `first` on with a block of positions.
+void attend_tile(const Attention& a, const BlockOfCells& s, int64_t first, Positions positions,
+                 bool finite) {
+    const int64_t exist = a.queries - first < tile_queries ? a.queries - first : tile_queries;
+    const int64_t from = seen_by(a, first, positions).from / key_columns * key_columns;
+    const int64_t end = seen_by(a, first + exist - 1, positions).to;
     if (end <= from) return;
     const int64_t to = (end + key_columns - 1) / key_columns * key_columns;
-    multiply_keys(a, s, at, position, from, to);
-    if (a.soft_cap > 0) cap_scores(s, a.soft_cap, from, to);
+    const Tile tile{first, positions, {from, to}};
+    multiply_keys(a, s, tile);
+    if (a.soft_cap > 0) cap_scores(s, a.soft_cap, tile.cells);
     float factor[lanes];
-    weigh(a, s, at, position, count, from, to, factor);
-    float* out = s.out + at * s.dv;
+    weigh(a, s, tile, factor);
+    float* out = s.out + first * s.value_length;
     if (!finite)
-        add_seen_values(a, s, at, position, count, factor, out);
+        add_seen_values(a, s, tile, factor, out);
     else if (s.value_codes)
-        add_value_codes(s, factor, from, to, out);
+        add_value_codes(s, factor, tile.cells, out);
     else
-        add_values<2>(s, 0, factor, from, end, out);
+        add_values<2>(s, 0, factor, {from, end}, out);
 }
 
 // A part of a query's elements, scaled, and zeros up to `padded`; a query that does not exist has
@@ -220,27 +224,29 @@ void load_query(const BlockOfCells& s, const float* q, int64_t length, float sca
 void attend_block(const Attention& a) {
     const BlockOfCells s(a);
     const int64_t padded = (a.queries + tile_queries - 1) / tile_queries * tile_queries,
-                  inner = s.d + s.d2;
+                  length = s.key_length();
     for (int64_t i = 0; i < padded; ++i) {
         const bool exists = i < a.queries;
-        float* q = s.q + i * inner;
-        load_query(s, exists ? a.q[i] : nullptr, a.k.length, a.scale, s.d, q);
-        if (s.d2 > 0)
-            load_query(s, exists ? a.q2[i] : nullptr, a.k2.length, a.scale, s.d2, q + s.d);
+        float* q = s.q + i * length;
+        load_query(s, exists ? a.q[i] : nullptr, a.k.length, a.scale, s.first_length, q);
+        if (s.second_length > 0)
+            load_query(s, exists ? a.q2[i] : nullptr, a.k2.length, a.scale, s.second_length,
+                       q + s.first_length);
     }
     for (int64_t i = 0; i < attention_queries + lanes; ++i) s.most[i] = unseen, s.total[i] = 0;
-    for (int64_t e = 0; e < padded * s.dv; e += lanes) store(s.out + e, zero());
+    for (int64_t e = 0; e < padded * s.value_length; e += lanes) store(s.out + e, zero());
     for (int64_t position = a.begin; position < a.end; position += attention_cells) {
         const int64_t count =
             a.end - position < attention_cells ? a.end - position : attention_cells;
-        const bool finite = load_block(a, s, position, count);
-        for (int64_t at = 0; at < a.queries; at += tile_queries)
-            attend_tile(a, s, at, position, count, finite);
+        const Positions block{position, count};
+        const bool finite = load_block(a, s, block);
+        for (int64_t first = 0; first < a.queries; first += tile_queries)
+            attend_tile(a, s, first, block, finite);
     }
     std::memcpy(a.most, s.most, size_t(a.queries) * sizeof(float));
     std::memcpy(a.total, s.total, size_t(a.queries) * sizeof(float));
     for (int64_t i = 0; i < a.queries; ++i)
-        std::memcpy(a.out[i], s.out + i * s.dv, size_t(a.v.length) * sizeof(float));
+        std::memcpy(a.out[i], s.out + i * s.value_length, size_t(a.v.length) * sizeof(float));
 }
 
 }  // namespace tandem::kernels::cpu::TANDEM_ISA

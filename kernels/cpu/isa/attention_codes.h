@@ -9,9 +9,10 @@
 // where x of a weight is the weight times the scale of its cell's value, and the bound adds up the
 // largest sum of each lane. The second terms keep sums of products within 32 bits: those of 32
 // cells add up in integers. Where keys have a second part, each part of a query and of a key has a
-// scale of its own, as their magnitudes differ. A row that is key and value has the scale of the
-// key for both. Rounding takes half as much from a result as rounding keys and values to F16 has
-// taken, and as much where a row of 512 is both. Codes are made of floats in the same memory:
+// scale of its own, as their magnitudes differ, and a row that is key and value as well has the
+// scale of the key for both. Rounding takes half as much from a result as rounding keys and values
+// to F16 has taken, and as much where a row of 512 is both. Codes are made of floats in the same
+// memory:
 //
 //     query     f32 [elements] -> codes [elements], its scale
 //     keys      f32 [elements][columns] -> codes [elements / 2][columns][2], scales [columns]
@@ -21,6 +22,7 @@
 
 #include "gguf/dtype.h"
 #include "kernels/cpu/isa.h"
+#include "kernels/cpu/isa/attention_cells.h"
 #include "kernels/cpu/isa/prefetch.h"
 #include "kernels/cpu/isa/q16_code.h"
 #include "kernels/cpu/isa/quantize.h"
@@ -194,26 +196,26 @@ inline void encode_values(int64_t count, int64_t elements, float* values, float*
 // Cells whose products with weights are added in integers.
 inline constexpr int64_t cells_of_sum = 32;
 
-// Calls visit(first, last) for such parts of [from, to).
+// Calls visit(Cells) for such parts of some cells.
 template <typename Visit>
-inline void each_sum(int64_t from, int64_t to, Visit visit) {
-    for (; from < to; from += cells_of_sum)
-        visit(from, to - from < cells_of_sum ? to : from + cells_of_sum);
+inline void each_sum(Cells cells, Visit visit) {
+    for (auto [from, to] = cells; from < to; from += cells_of_sum)
+        visit(Cells{from, to - from < cells_of_sum ? to : from + cells_of_sum});
 }
 
-// Weights of some queries and cells [from, to), whole vectors. Each query's scale lies in so many
-// lanes of the result as there are for it.
+// Weights of some queries and cells, whole vectors. Each query's scale lies in so many lanes of the
+// result as there are for it.
 template <int queries>
-inline F encode_weights(float* weights, const float* value_scales, int64_t from, int64_t to) {
+inline F encode_weights(float* weights, const float* value_scales, Cells cells) {
     auto weight = [&](int i, int64_t c) {
         return mul(load_f32(weights + i * attention_cells + c), load_f32(value_scales + c));
     };
     F most_of[queries], sum_of[queries];
     for (int i = 0; i < queries; ++i) {
         most_of[i] = sum_of[i] = zero();
-        each_sum(from, to, [&](int64_t first, int64_t last) {
+        each_sum(cells, [&](Cells part) {
             F sum = zero();
-            for (int64_t c = first; c < last; c += lanes) {
+            for (int64_t c = part.from; c < part.to; c += lanes) {
                 const F w = weight(i, c);
                 most_of[i] = max(most_of[i], w);
                 sum = add(sum, w);
@@ -229,23 +231,23 @@ inline F encode_weights(float* weights, const float* value_scales, int64_t from,
     for (int i = 0; i < queries; ++i) {
         auto* codes = reinterpret_cast<int16_t*>(weights + i * attention_cells);
         const F of_code = splat(inverse[i * (lanes / queries)]);
-        for (int64_t c = from; c < to; c += lanes)
+        for (int64_t c = cells.from; c < cells.to; c += lanes)
             store_halves(codes + c, q16_code(weight(i, c), of_code));
     }
     return scale.value;
 }
 
-// Adds the values of cells [from, to), at most cells_of_sum, each times its weight, to out, rows of
-// all elements.
+// Adds the values of some cells, at most cells_of_sum, each times its weight, to out, rows of all
+// elements.
 template <int queries, int vectors>
 inline void multiply_values(const float* weights, const float* values, const float* scales,
-                            int64_t elements, int64_t from, int64_t to, float* out) {
-    const auto* codes = reinterpret_cast<const uint8_t*>(values + from / 2 * elements);
-    const auto* of_queries = reinterpret_cast<const int8_t*>(weights) + 2 * from;
+                            int64_t elements, Cells cells, float* out) {
+    const auto* codes = reinterpret_cast<const uint8_t*>(values + cells.from / 2 * elements);
+    const auto* of_queries = reinterpret_cast<const int8_t*>(weights) + 2 * cells.from;
     I sums[queries][vectors];
     for (auto& of_query : sums)
         for (I& sum : of_query) sum = splat(0);
-    for (int64_t c = from; c < to; c += 2, codes += elements * 4, of_queries += 4) {
+    for (int64_t c = cells.from; c < cells.to; c += 2, codes += elements * 4, of_queries += 4) {
         I row[vectors];
         for (int j = 0; j < vectors; ++j) row[j] = load(codes + j * 4 * lanes);
 #pragma GCC unroll 8

@@ -3,9 +3,10 @@
 // which this does all cells as one block; lanes of a vector add up every so many elements of a
 // score, and then each other.
 //
-// A tile is `Queries` queries by lanes / Queries cells, one accumulator for each pair. Its scores
-// are a vector [Queries][cells of a tile], so that soft maximum and weights need no transposition.
+// A tile is `queries` queries by lanes / queries cells, one accumulator for each pair. Its scores
+// are a vector [queries][cells of a tile], so that soft maximum and weights need no transposition.
 // Many rows of codes go other ways (attention_few_codes.h).
+#include "kernels/cpu/isa/attention_cells.h"
 #include "kernels/cpu/isa/attention_few_codes.h"
 #include "kernels/cpu/isa/attention_weights.h"
 #include "kernels/cpu/isa/cache_rows.h"
@@ -17,33 +18,33 @@ namespace tandem::kernels::cpu::TANDEM_ISA {
 namespace {
 
 // Where the score of a query with cell c stands.
-template <int Queries>
+template <int queries>
 inline int64_t place(int64_t query, int64_t c) {
-    constexpr int width = lanes / Queries;
+    constexpr int width = lanes / queries;
     return c / width * lanes + query * width + c % width;
 }
 
 // Scores of whole tiles from rows of each query's cells, and the other way.
-template <int Queries>
-void tiles_of_rows(const BlockScratch& s, int64_t cells, float* scores) {
-    constexpr int width = lanes / Queries;
+template <int queries>
+void tiles_of_rows(const CodesScratch& s, int64_t cells, float* scores) {
+    constexpr int width = lanes / queries;
     for (int64_t c = 0; c < cells; c += width)
-        for (int i = 0; i < Queries; ++i, scores += width)
+        for (int i = 0; i < queries; ++i, scores += width)
             std::memcpy(scores, s.rows[i] + c, width * sizeof(float));
 }
-template <int Queries>
-void rows_of_tiles(const float* scores, int64_t cells, BlockScratch& s) {
-    constexpr int width = lanes / Queries;
+template <int queries>
+void rows_of_tiles(const float* scores, int64_t cells, CodesScratch& s) {
+    constexpr int width = lanes / queries;
     for (int64_t c = 0; c < cells; c += width)
-        for (int i = 0; i < Queries; ++i, scores += width)
+        for (int i = 0; i < queries; ++i, scores += width)
             std::memcpy(s.rows[i] + c, scores, width * sizeof(float));
 }
 
-// q [Queries][length] k^T of `count` cells. Meanwhile their values come from memory.
-template <int Queries, typename Rows>
+// q [queries][length] k^T of `count` cells. Meanwhile their values come from memory.
+template <int queries, typename Rows>
 inline void multiply_keys(const CacheHead& keys, const CacheRun& run, const CacheRun& values,
                           int64_t count, const float* q, float* scores) {
-    constexpr int width = lanes / Queries;
+    constexpr int width = lanes / queries;
     for (int64_t c = 0; c < count; c += width) {
         const uint8_t* rows[width];
         for (int i = 0; i < width; ++i) {
@@ -56,156 +57,157 @@ inline void multiply_keys(const CacheHead& keys, const CacheRun& run, const Cach
         for (F& sum : tile) sum = zero();
         constexpr int vectors = Rows::unit;
         for (int64_t e = 0; e < keys.length; e += vectors * lanes) {
-            F query[Queries][vectors];
-            for (int i = 0; i < Queries; ++i)
+            F query[queries][vectors];
+            for (int i = 0; i < queries; ++i)
                 for (int p = 0; p < vectors; ++p)
                     query[i][p] = load_f32(q + i * keys.length + e + p * lanes);
             for (int j = 0; j < width; ++j) {
                 F key[vectors];
                 Rows::load(rows[j], e, key);
                 for (int p = 0; p < vectors; ++p)
-                    for (int i = 0; i < Queries; ++i)
+                    for (int i = 0; i < queries; ++i)
                         tile[i * width + j] = fma(key[p], query[i][p], tile[i * width + j]);
             }
         }
-        store(scores + c * Queries, sums(tile));
+        store(scores + c * queries, sums(tile));
     }
 }
 
-// out = weights v from element e on, `Vectors` vectors of elements at once, then fewer.
-template <int Queries, typename Rows, int Vectors>
+// out = weights v from element e on, `vectors` vectors of elements at once, then fewer.
+template <int queries, typename Rows, int vectors>
 inline void add_values(const CacheHead& values, const CacheRun& run, int64_t count,
                        const float* weights, int64_t e, float* const* out) {
-    for (; e + Vectors * lanes <= values.length; e += Vectors * lanes) {
-        F sum[Queries][Vectors];
+    for (; e + vectors * lanes <= values.length; e += vectors * lanes) {
+        F sum[queries][vectors];
         for (auto& of_query : sum)
             for (F& part : of_query) part = zero();
         const int64_t chunk = values.stride * e / values.length;
-        const int64_t chunk_bytes = values.stride * Vectors * lanes / values.length;
+        const int64_t chunk_bytes = values.stride * vectors * lanes / values.length;
         for (int64_t c = 0; c < count; ++c) {
             const uint8_t* row = run.row(c);
             for (int64_t at = chunk; at < chunk + chunk_bytes; at += 64)
                 prefetch_near(row + near_ahead + at);
-            F value[Vectors];
+            F value[vectors];
             Rows::load(row, e, value);
-            for (int i = 0; i < Queries; ++i) {
-                F weight = splat(weights[place<Queries>(i, c)]);
-                for (int j = 0; j < Vectors; ++j) sum[i][j] = fma(weight, value[j], sum[i][j]);
+            for (int i = 0; i < queries; ++i) {
+                F weight = splat(weights[place<queries>(i, c)]);
+                for (int j = 0; j < vectors; ++j) sum[i][j] = fma(weight, value[j], sum[i][j]);
             }
         }
-        for (int i = 0; i < Queries; ++i)
-            for (int j = 0; j < Vectors; ++j)
+        for (int i = 0; i < queries; ++i)
+            for (int j = 0; j < vectors; ++j)
                 if (out[i]) store(out[i] + e + j * lanes, sum[i][j]);
     }
-    if constexpr (Vectors > 1)
-        add_values<Queries, Rows, Vectors / 2>(values, run, count, weights, e, out);
+    if constexpr (vectors > 1)
+        add_values<queries, Rows, vectors / 2>(values, run, count, weights, e, out);
 }
 
 // The same of the cells that query i of a tile sees, where a value is not finite: even no weight
 // would spoil what does not see it.
-template <int Queries, typename Rows>
-void add_seen_values(const CacheHead& values, const CacheRun& run, Seen seen, const float* weights,
+template <int queries, typename Rows>
+void add_seen_values(const CacheHead& values, const CacheRun& run, Cells seen, const float* weights,
                      int i, float* out) {
     for (int64_t e = 0; e < values.length; e += lanes) {
         F sum = zero(), value[1];
         for (int64_t c = seen.from; c < seen.to; ++c) {
             Rows::load(run.row(c), e, value);
-            sum = fma(splat(weights[place<Queries>(i, c)]), value[0], sum);
+            sum = fma(splat(weights[place<queries>(i, c)]), value[0], sum);
         }
         store(out + e, sum);
     }
 }
 
 // out = weights v of all queries.
-template <int Queries>
+template <int queries>
 void add_all_values(const Attention& a, const CacheRun& run, int64_t count, int64_t padded,
-                    BlockScratch& blocks, const float* weights, float* const* out) {
-    if constexpr (by_codes<Queries>)
-        if (in_blocks(a.v, count)) {
-            rows_of_tiles<Queries>(weights, padded, blocks);
-            for (int i = 0; i < Queries; ++i) store(blocks.rows[i] + padded, zero());
+                    CodesScratch& scratch, const float* weights, float* const* out) {
+    if constexpr (by_codes<queries>)
+        if (has_enough_codes(a.v, count)) {
+            rows_of_tiles<queries>(weights, padded, scratch);
+            for (int i = 0; i < queries; ++i) store(scratch.rows[i] + padded, zero());
             with_codes(a.v.type, [&](auto codes) {
-                add_value_codes<Queries, decltype(codes)>(a.v, run, count, blocks, out);
+                add_value_codes<queries, decltype(codes)>(a.v, run, count, scratch, out);
             });
             return;
         }
-    constexpr int width = lanes / Queries, vectors = width < 8 ? width : 8;
+    constexpr int width = lanes / queries, vectors = width < 8 ? width : 8;
     with_rows(a.v.type, [&](auto rows) {
-        add_values<Queries, decltype(rows), vectors>(a.v, run, count, weights, 0, out);
+        add_values<queries, decltype(rows), vectors>(a.v, run, count, weights, 0, out);
     });
 }
 
-// Scores of all queries of a tile with `count` cells: tiles up to `padded`.
-template <int Queries>
+// Scores of all queries of a tile, tiles up to `padded` cells.
+template <int queries>
 void score_cells(const Attention& a, const CacheRun& keys, const CacheRun& values, int64_t count,
-                 int64_t padded, const float* q, BlockScratch& blocks, float* scores) {
-    if constexpr (by_codes<Queries>)
-        if (in_blocks(a.k, count)) {
+                 int64_t padded, const float* q, CodesScratch& scratch, float* scores) {
+    if constexpr (by_codes<queries>)
+        if (has_enough_codes(a.k, count)) {
             with_codes(a.k.type, [&](auto codes) {
-                multiply_key_codes<Queries, decltype(codes)>(a.k, keys, values, count, q, blocks);
+                multiply_key_codes<queries, decltype(codes)>(a.k, keys, values, count, q, scratch);
             });
-            return tiles_of_rows<Queries>(blocks, padded, scores);
+            return tiles_of_rows<queries>(scratch, padded, scores);
         }
     with_rows(a.k.type, [&](auto rows) {
-        multiply_keys<Queries, decltype(rows)>(a.k, keys, values, count, q, scores);
+        multiply_keys<queries, decltype(rows)>(a.k, keys, values, count, q, scores);
     });
 }
 
 // The scores become weights, 0 for what a query does not see; the largest score and the sum of
 // weights of each query that exists go to `a`.
-template <int Queries>
+template <int queries>
 void weigh(const Attention& a, int64_t at, int64_t count, int64_t padded, float* scores) {
-    constexpr int width = lanes / Queries;
+    constexpr int width = lanes / queries;
     if (a.soft_cap > 0)
         for (int64_t c = 0; c < padded; c += width)
-            store(scores + c * Queries, capped(load_f32(scores + c * Queries), a.soft_cap));
-    for (int i = 0; i < Queries; ++i) {
-        const Seen seen = at + i < a.queries ? seen_by(a, at + i, a.begin, count) : Seen{};
-        for (int64_t c = 0; c < seen.from; ++c) scores[place<Queries>(i, c)] = unseen;
-        for (int64_t c = seen.to; c < padded; ++c) scores[place<Queries>(i, c)] = unseen;
+            store(scores + c * queries, capped(load_f32(scores + c * queries), a.soft_cap));
+    for (int i = 0; i < queries; ++i) {
+        const Cells seen = at + i < a.queries ? seen_by(a, at + i, {a.begin, count}) : Cells{};
+        for (int64_t c = 0; c < seen.from; ++c) scores[place<queries>(i, c)] = unseen;
+        for (int64_t c = seen.to; c < padded; ++c) scores[place<queries>(i, c)] = unseen;
     }
     F best = splat(unseen), sum = zero();
-    for (int64_t c = 0; c < padded; c += width) best = max(best, load_f32(scores + c * Queries));
+    for (int64_t c = 0; c < padded; c += width) best = max(best, load_f32(scores + c * queries));
     best = spread_largest<width>(best);
     const F base = base_of(best);
     for (int64_t c = 0; c < padded; c += width) {
-        F weight = weight_of(load_f32(scores + c * Queries), base);
-        store(scores + c * Queries, weight);
+        F weight = weight_of(load_f32(scores + c * queries), base);
+        store(scores + c * queries, weight);
         sum = add(sum, weight);
     }
     float most[lanes], total[lanes];
     store(most, best);
     store(total, spread_sum<width>(sum));
-    for (int i = 0; i < Queries && at + i < a.queries; ++i) {
+    for (int i = 0; i < queries && at + i < a.queries; ++i) {
         a.most[at + i] = most[i * width];
         a.total[at + i] = total[i * width];
     }
 }
 
-// Queries [at, at + Queries) of those asked for, of which the last ones may not exist.
-template <int Queries>
+// Queries [at, at + queries) of those asked for, of which the last ones may not exist.
+template <int queries>
 void attend_tile(const Attention& a, int64_t at) {
-    const int64_t count = a.end - a.begin, d = a.k.length;
+    const int64_t count = a.end - a.begin, key_length = a.k.length;
     const int64_t padded = (count + lanes - 1) / lanes * lanes;
-    float* scores = a.scratch;                               // tiles of [Queries][lanes / Queries]
-    float* q = scores + Queries * (attention_part + lanes);  // [Queries][d]
-    BlockScratch& blocks = block_scratch(q + Queries * d);
-    float* out[Queries];
-    for (int i = 0; i < Queries; ++i) {
+    float* scores = a.scratch;                               // tiles of [queries][lanes / queries]
+    float* q = scores + queries * (attention_part + lanes);  // [queries][key_length]
+    CodesScratch& scratch = codes_scratch(q + queries * key_length);
+    float* out[queries];
+    for (int i = 0; i < queries; ++i) {
         const bool exists = at + i < a.queries;
         out[i] = exists ? a.out[at + i] : nullptr;
-        for (int64_t e = 0; e < d; e += lanes)
-            store(q + i * d + e, exists ? mul(load_f32(a.q[at + i] + e), splat(a.scale)) : zero());
+        for (int64_t e = 0; e < key_length; e += lanes)
+            store(q + i * key_length + e,
+                  exists ? mul(load_f32(a.q[at + i] + e), splat(a.scale)) : zero());
     }
     const CacheRun keys(a.k, a.begin), values(a.v, a.begin);
-    score_cells<Queries>(a, keys, values, count, padded, q, blocks, scores);
-    weigh<Queries>(a, at, count, padded, scores);
-    add_all_values<Queries>(a, values, count, padded, blocks, scores, out);
-    for (int i = 0; i < Queries; ++i)
+    score_cells<queries>(a, keys, values, count, padded, q, scratch, scores);
+    weigh<queries>(a, at, count, padded, scores);
+    add_all_values<queries>(a, values, count, padded, scratch, scores, out);
+    for (int i = 0; i < queries; ++i)
         if (out[i] && !is_finite(largest_magnitude(out[i], a.v.length)))
             with_rows(a.v.type, [&](auto rows) {
-                add_seen_values<Queries, decltype(rows)>(
-                    a.v, values, seen_by(a, at + i, a.begin, count), scores, i, out[i]);
+                add_seen_values<queries, decltype(rows)>(
+                    a.v, values, seen_by(a, at + i, {a.begin, count}), scores, i, out[i]);
             });
 }
 

@@ -19,8 +19,8 @@
 
 namespace tandem::kernels::cpu::TANDEM_ISA {
 
-inline constexpr int block_queries = 8;         // the most of a tile
-inline constexpr int64_t block_elements = 512;  // the most of a row
+inline constexpr int most_queries = 8;         // the most of a tile
+inline constexpr int64_t most_elements = 512;  // the most of a row
 inline constexpr int vector_codes = 4 * lanes, vector_blocks = vector_codes / 32;
 
 // Vectors of codes as bytes without sign, `zero` more than they are.
@@ -30,20 +30,20 @@ struct Codes8 {
         return bit_xor(load_blocks(blocks + 2, bytes), splat_bytes(0x80));
     }
 };
-// The lower halves of 16 bytes are the first 16 codes, the upper ones the others.
-struct LowerHalves {
+// The lower nibbles of 16 bytes are the first 16 codes, the upper ones the others.
+struct LowerNibbles {
     alignas(64) uint8_t bits[64] = {};
-    constexpr LowerHalves() {
+    constexpr LowerNibbles() {
         for (int i = 0; i < 64; ++i) bits[i] = i % 32 < 16 ? 15 : 0;
     }
 };
-inline constexpr LowerHalves lower_halves;
+inline constexpr LowerNibbles lower_nibbles;
 struct Codes4 {
     static constexpr int bytes = q4_0_bytes, zero = 8;
     [[gnu::always_inline]] static I load(const uint8_t* blocks) {
         const uint8_t* at[lanes / 4];
         for (int part = 0; part < lanes / 4; ++part) at[part] = blocks + part / 2 * bytes + 2;
-        const I both = load_parts(at), lower = TANDEM_ISA::load(lower_halves.bits);
+        const I both = load_parts(at), lower = TANDEM_ISA::load(lower_nibbles.bits);
         const I upper = bit_xor(lower, splat_bytes(15));
         return bit_or(bit_and(both, lower), bit_and(shift_right(both, 4), upper));
     }
@@ -66,34 +66,35 @@ inline bool with_codes(int type, Use use) {
 
 // Whether `count` rows of a cache have codes, in whole vectors, and are so many that they are worth
 // the way to integers.
-inline bool in_blocks(const CacheHead& cache, int64_t count) {
-    return with_codes(cache.type, [](auto) {}) && count >= 64 && cache.length % vector_codes == 0 &&
-           cache.length <= block_elements;
+inline constexpr int64_t enough_cells = 64;
+inline bool has_enough_codes(const CacheHead& cache, int64_t count) {
+    return with_codes(cache.type, [](auto) {}) && count >= enough_cells &&
+           cache.length % vector_codes == 0 && cache.length <= most_elements;
 }
 // Of fewer queries, floats take less time.
-template <int Queries>
-inline constexpr bool by_codes = Queries > 2 && fast_pairs;
+template <int queries>
+inline constexpr bool by_codes = queries > 2 && fast_pairs;
 
 // Memory of a call, behind the scores and queries of others.
-struct BlockScratch {
+struct CodesScratch {
     // Of each query's cells, and zeros that fill up vectors of 16-bit integers.
     static constexpr int64_t row_cells = attention_part + lanes;
     static_assert(attention_part % (2 * lanes) == 0);
 
-    alignas(64) float rows[block_queries][row_cells];  // scores, or weights
+    alignas(64) float rows[most_queries][row_cells];  // scores, or weights
     alignas(64) float scales[vector_blocks][row_cells];
-    alignas(64) int16_t codes[block_queries][vector_blocks][row_cells];
-    alignas(64) int16_t query_codes[block_queries][block_elements];
-    int32_t begins[block_queries][block_elements / 32];  // of sums of 32 products
-    alignas(64) uint8_t copies[lanes * block_elements / 32 * Codes8::bytes];
+    alignas(64) int16_t codes[most_queries][vector_blocks][row_cells];
+    alignas(64) int16_t query_codes[most_queries][most_elements];
+    int32_t begins[most_queries][most_elements / 32];  // of sums of 32 products
+    alignas(64) uint8_t copies[lanes * most_elements / 32 * Codes8::bytes];
 };
 
-static_assert(sizeof(BlockScratch) + 64 +
-                  block_queries * (attention_part + most_lanes) * sizeof(float) <=
+static_assert(sizeof(CodesScratch) + 64 +
+                  most_queries * (attention_part + most_lanes) * sizeof(float) <=
               attention_scratch(0, 0) * sizeof(float));
-inline BlockScratch& block_scratch(float* memory) {
+inline CodesScratch& codes_scratch(float* memory) {
     const auto address = (reinterpret_cast<uintptr_t>(memory) + 63) / 64 * 64;
-    return *reinterpret_cast<BlockScratch*>(address);
+    return *reinterpret_cast<CodesScratch*>(address);
 }
 
 // Each second byte of every word, in the halves of lanes.
@@ -129,7 +130,7 @@ inline int32_t sum_of(const int16_t* codes, int64_t count) {
 
 // Rows of as many cells as there are lanes, from c on, side by side: where they lie, or where they
 // go round the end of a run or are not all there, copies.
-inline const uint8_t* rows_from(const CacheRun& run, int64_t c, int64_t count, BlockScratch& s) {
+inline const uint8_t* rows_from(const CacheRun& run, int64_t c, int64_t count, CodesScratch& s) {
     const int64_t end = c + lanes;
     if (end <= count && (end <= run.until_end || c >= run.until_end)) return run.row(c);
     for (int64_t i = 0; i < lanes; ++i)
@@ -141,17 +142,17 @@ inline const uint8_t* rows_from(const CacheRun& run, int64_t c, int64_t count, B
 // The scales of a block of each of such rows.
 template <class Codes>
 [[gnu::always_inline]] inline F scales_of(const uint8_t* rows, int64_t stride, int64_t block) {
-    alignas(64) uint16_t halves[lanes];
+    alignas(64) uint16_t scales[lanes];
     for (int i = 0; i < lanes; ++i)
-        std::memcpy(halves + i, rows + i * stride + block * Codes::bytes, 2);
-    return load_f16(halves);
+        std::memcpy(scales + i, rows + i * stride + block * Codes::bytes, 2);
+    return load_f16(scales);
 }
 
-// The codes of queries, q [Queries][length], in the order of even_bytes() and odd_bytes().
-template <int Queries>
-inline void encode_queries(const float* q, int64_t length, int zero_code, BlockScratch& s,
-                           float (&scales)[Queries]) {
-    for (int i = 0; i < Queries; ++i, q += length) {
+// The codes of queries, q [queries][length], in the order of even_bytes() and odd_bytes().
+template <int queries>
+inline void encode_queries(const float* q, int64_t length, int zero_code, CodesScratch& s,
+                           float (&scales)[queries]) {
+    for (int i = 0; i < queries; ++i, q += length) {
         const Rounding rounding(largest_magnitude(q, length));
         scales[i] = rounding.scale;
         int16_t* const codes = s.query_codes[i];
@@ -167,17 +168,17 @@ inline void encode_queries(const float* q, int64_t length, int zero_code, BlockS
 }
 
 // Scores of `count` cells, to s.rows. Meanwhile their values come from memory.
-template <int Queries, class Codes>
+template <int queries, class Codes>
 inline void multiply_key_codes(const CacheHead& keys, const CacheRun& run, const CacheRun& values,
-                               int64_t count, const float* q, BlockScratch& s) {
-    float scales[Queries];
+                               int64_t count, const float* q, CodesScratch& s) {
+    float scales[queries];
     encode_queries(q, keys.length, Codes::zero, s, scales);
     for (int64_t c = 0; c < count; c += lanes) {
         const uint8_t* const rows = rows_from(run, c, count, s);
         for (int64_t at = 0; at < lanes * run.stride; at += 64)
             prefetch_line<attention_few_queries>(run.row(c) + at);
         for (int64_t at = 0; at < lanes * values.stride; at += 64) prefetch_far(values.row(c) + at);
-        F totals[Queries], nan_or_zero = zero();
+        F totals[queries], nan_or_zero = zero();
         for (F& total : totals) total = zero();
         for (int64_t b = 0; b < keys.length / 32; b += vector_blocks) {
             F words[lanes];
@@ -185,13 +186,13 @@ inline void multiply_key_codes(const CacheHead& keys, const CacheRun& run, const
                 words[i] = as_float(Codes::load(rows + i * run.stride + b * Codes::bytes));
             transpose(words);
             for (int n = 0; n < vector_blocks; ++n) {
-                I sums[Queries];
-                for (int i = 0; i < Queries; ++i) sums[i] = splat(s.begins[i][b + n]);
+                I sums[queries];
+                for (int i = 0; i < queries; ++i) sums[i] = splat(s.begins[i][b + n]);
 #pragma GCC unroll 8
                 for (int j = 0; j < 8; ++j) {
                     const I word = as_int(words[8 * n + j]);
                     const I even = even_bytes(word), odd = odd_bytes(word);
-                    for (int i = 0; i < Queries; ++i) {
+                    for (int i = 0; i < queries; ++i) {
                         const auto* quad = reinterpret_cast<const int8_t*>(s.query_codes[i] +
                                                                            32 * (b + n) + 4 * j);
                         sums[i] = dot_pairs(sums[i], even, splat_quad(quad));
@@ -200,11 +201,11 @@ inline void multiply_key_codes(const CacheHead& keys, const CacheRun& run, const
                 }
                 const F scale = scales_of<Codes>(rows, run.stride, b + n);
                 nan_or_zero = fma(scale, zero(), nan_or_zero);
-                for (int i = 0; i < Queries; ++i)
+                for (int i = 0; i < queries; ++i)
                     totals[i] = fma(to_float(sums[i]), scale, totals[i]);
             }
         }
-        for (int i = 0; i < Queries; ++i)
+        for (int i = 0; i < queries; ++i)
             store(s.rows[i] + c, mul(add(totals[i], nan_or_zero), splat(scales[i])));
     }
 }
@@ -212,10 +213,10 @@ inline void multiply_key_codes(const CacheHead& keys, const CacheRun& run, const
 // Codes of the weights in s.rows, times the scales of each block in s.scales, of `count` cells,
 // whole vectors of integers.
 struct WeightCodes {
-    float scale[block_queries][vector_blocks];
-    int32_t begin[block_queries][vector_blocks];  // of their sums
+    float scale[most_queries][vector_blocks];
+    int32_t begin[most_queries][vector_blocks];  // of their sums
 
-    WeightCodes(int queries, int64_t count, int zero_code, BlockScratch& s) {
+    WeightCodes(int queries, int64_t count, int zero_code, CodesScratch& s) {
         for (int i = 0; i < queries; ++i)
             for (int n = 0; n < vector_blocks; ++n) {
                 auto weights = [&](int64_t c) {
@@ -241,9 +242,9 @@ template <typename Number>
 
 // Sums of products of some queries' weights, from `first` on, and block b of `count` cells and what
 // follows it in a vector: of each fourth element.
-template <class Codes, int Queries>
+template <class Codes, int queries>
 [[gnu::always_inline]] inline void add_words(const CacheRun& run, int64_t count, int64_t b,
-                                             int first, BlockScratch& s, I (&sums)[Queries][4]) {
+                                             int first, CodesScratch& s, I (&sums)[queries][4]) {
     for (int64_t from = 0; from < count; from += lanes) {
         const uint8_t* row = rows_from(run, from, count, s) + b * Codes::bytes;
         for (int64_t c = from; c < from + lanes; c += 2, row += 2 * run.stride) {
@@ -251,7 +252,7 @@ template <class Codes, int Queries>
             const I lower = pair_of(even, odd), upper = join_halves(shift_right(even, 16), odd);
             const I pairs[4] = {even_bytes(lower), odd_bytes(lower), even_bytes(upper),
                                 odd_bytes(upper)};
-            for (int i = 0; i < Queries; ++i) {
+            for (int i = 0; i < queries; ++i) {
                 const I weights = splat_of_blocks(s.codes[first + i][0] + c, sizeof s.codes[0][0]);
                 for (int j = 0; j < 4; ++j) sums[i][j] = dot_pairs(sums[i][j], pairs[j], weights);
             }
@@ -260,9 +261,9 @@ template <class Codes, int Queries>
 }
 
 // out = weights v, of the weights in s.rows, behind which there are zeros.
-template <int Queries, class Codes>
+template <int queries, class Codes>
 inline void add_value_codes(const CacheHead& values, const CacheRun& run, int64_t count,
-                            BlockScratch& s, float* const* out) {
+                            CodesScratch& s, float* const* out) {
     constexpr int together = lanes == 16 ? 4 : 2;  // queries for whose sums there are registers
     const int64_t padded = (count + 2 * lanes - 1) / (2 * lanes) * (2 * lanes);
     for (int64_t b = 0; b < values.length / 32; b += vector_blocks) {
@@ -271,8 +272,8 @@ inline void add_value_codes(const CacheHead& values, const CacheRun& run, int64_
             for (int n = 0; n < vector_blocks; ++n)
                 store(s.scales[n] + c, scales_of<Codes>(rows, run.stride, b + n));
         }
-        const WeightCodes weights(Queries, padded, Codes::zero, s);
-        for (int first = 0; first < Queries; first += together) {
+        const WeightCodes weights(queries, padded, Codes::zero, s);
+        for (int first = 0; first < queries; first += together) {
             I sums[together][4];
             for (int i = 0; i < together; ++i)
                 for (I& sum : sums[i]) sum = splat_of_blocks(weights.begin[first + i], 4);

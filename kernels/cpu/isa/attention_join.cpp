@@ -1,11 +1,12 @@
 // Joins what attention found in parts of a cache.
+#include "kernels/cpu/isa/arrays.h"
+#include "kernels/cpu/isa/attention_weights.h"
 #include "kernels/cpu/isa/kernels.h"
-#include "kernels/cpu/isa/simd.h"
 
 namespace tandem::kernels::cpu::TANDEM_ISA {
 
 void attend_join(const AttentionParts& a) {
-    float most = a.sink ? *a.sink : -__builtin_inff();
+    float most = a.sink ? *a.sink : unseen;
     for (int64_t i = 0; i < a.parts; ++i)
         most = a.most[i * a.stride] > most ? a.most[i * a.stride] : most;
     // A part in which the query sees nothing has a maximum of -infinity, so it counts nothing.
@@ -16,12 +17,13 @@ void attend_join(const AttentionParts& a) {
     for (int64_t i = 0; i < a.parts; ++i) {
         const float* out = a.out + i * a.stride;
         const float factor = share(a.most[i * a.stride]) / total;
-        int64_t e = 0;
-        for (; e + lanes <= a.length; e += lanes) {
-            F sum = mul(load_f32(out + e), splat(factor));
-            store(a.y + e, i == 0 ? sum : add(load_f32(a.y + e), sum));
-        }
-        for (; e < a.length; ++e) a.y[e] = out[e] * factor + (i == 0 ? 0 : a.y[e]);
+        each(
+            a.length,
+            [&](int64_t e) {
+                F sum = mul(load_f32(out + e), splat(factor));
+                store(a.y + e, i == 0 ? sum : add(load_f32(a.y + e), sum));
+            },
+            [&](int64_t e) { a.y[e] = out[e] * factor + (i == 0 ? 0 : a.y[e]); });
     }
 }
 

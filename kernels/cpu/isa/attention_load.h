@@ -2,55 +2,59 @@
 // where products are of integers, rounded (attention_codes.h), once for all queries.
 #pragma once
 
+#include "kernels/cpu/isa/attention_cells.h"
 #include "kernels/cpu/isa/attention_codes.h"
 #include "kernels/cpu/isa/cache_rows.h"
+#include "kernels/cpu/isa/float_tile.h"
 #include "kernels/cpu/isa/lanes.h"
 
 namespace tandem::kernels::cpu::TANDEM_ISA {
 
-// The queries of a tile, by two vectors: half of all registers.
-inline constexpr int tile_queries = lanes / 2;
+// The queries of a tile.
+inline constexpr int tile_queries = tile_rows;
 
 constexpr int64_t whole_vectors(int64_t elements) { return (elements + lanes - 1) / lanes * lanes; }
 
 // The block at work, and the rest of a call's memory. Rows are filled up to whole vectors, with
 // zeros.
 struct BlockOfCells {
-    int64_t d, d2, dv;    // lengths, in whole vectors
+    // In whole vectors: of both parts of a key, of which the second may have none, and of a value.
+    int64_t first_length, second_length, value_length;
     bool same_rows;       // are keys and values
     bool key_codes;       // queries and keys become such (attention_codes.h)
     bool value_codes;     // weights and values do
-    bool codes_of_rows;   // keys do row by row, before they are turned: better if rows are long
-    float* q;             // [queries][d + d2], scaled
-    float* keys;          // [cells / key_columns][d + d2][key_columns]
-    float* rows;          // [lanes][d or d2]: keys on their way
-    float* values;        // [cells][dv]
-    float* out;           // [queries][dv]
+    bool codes_of_rows;   // keys do before they are transposed: better if rows are long
+    float* q;             // [queries][key_length], scaled
+    float* keys;          // [cells / key_columns][key_length][key_columns]
+    float* rows;          // [lanes][length of a part]: keys on their way
+    float* values;        // [cells][value_length]
+    float* out;           // [queries][value_length]
     float* weights;       // [tile_queries][cells], first the scores
     float* value_scales;  // [cells], of codes
     float *most, *total;  // [queries], and a vector behind them
 
     explicit BlockOfCells(const Attention& a)
-        : d(whole_vectors(a.k.length)),
-          d2(a.k2.rows ? whole_vectors(a.k2.length) : 0),
-          dv(whole_vectors(a.v.length)),
+        : first_length(whole_vectors(a.k.length)),
+          second_length(a.k2.rows ? whole_vectors(a.k2.length) : 0),
+          value_length(whole_vectors(a.v.length)),
           same_rows(a.k.rows == a.v.rows && a.k.length == a.v.length),
-          key_codes(in_codes(a.k) && (d2 == 0 || in_codes(a.k2))),
+          key_codes(in_codes(a.k) && (second_length == 0 || in_codes(a.k2))),
           value_codes(in_codes(a.v)),
-          codes_of_rows(key_codes && d2 > 0),
+          codes_of_rows(key_codes && second_length > 0),
           q(a.scratch),
-          keys(q + attention_queries * (d + d2)),
-          rows(keys + attention_cells * (d + d2)),
-          values(rows + lanes * (d + d2)),
-          out(values + attention_cells * dv),
-          weights(out + attention_queries * dv),
+          keys(q + attention_queries * key_length()),
+          rows(keys + attention_cells * key_length()),
+          values(rows + lanes * key_length()),
+          out(values + attention_cells * value_length),
+          weights(out + attention_queries * value_length),
           value_scales(weights + tile_queries * attention_cells),
           most(value_scales + attention_cells),
           total(most + attention_queries + lanes) {}
 
+    int64_t key_length() const { return first_length + second_length; }
     // Where an element of a cell's key stands.
     float* key(int64_t cell, int64_t e) const {
-        return keys + cell / key_columns * key_columns * (d + d2) + e * key_columns +
+        return keys + cell / key_columns * key_columns * key_length() + e * key_columns +
                cell % key_columns;
     }
 };
@@ -73,10 +77,11 @@ inline void widen(const uint8_t* row, int64_t length, float* to) {
     store(to + e, part[0]);
 }
 
-// `count` rows of successive positions, and zeros up to `padded` rows.
-inline void widen_rows(const CacheHead& cache, int64_t position, int64_t count, int64_t padded,
-                       float* to, int64_t stride) {
-    const CacheRun run(cache, position);
+// The rows of some positions, and zeros up to `padded` rows.
+inline void widen_rows(const CacheHead& cache, Positions positions, int64_t padded, float* to,
+                       int64_t stride) {
+    const int64_t count = positions.count;
+    const CacheRun run(cache, positions.begin);
     with_rows(cache.type, [&](auto rows) {
         for (int64_t c = 0; c < count; ++c) {
             run.fetch_ahead(run.row(c));
@@ -94,17 +99,18 @@ inline void transpose_rows(const float* rows, int64_t elements, int64_t count, f
         transpose_square(rows + e, elements, keys + e * key_columns, key_columns);
 }
 
-inline void turn_keys(const BlockOfCells& s, const float* rows, int64_t elements, float* keys) {
+inline void transpose_keys(const BlockOfCells& s, const float* rows, int64_t elements,
+                           float* keys) {
     transpose_rows(rows, elements, elements, keys);
     if (s.key_codes) encode_keys(elements, keys);
 }
 
-// A part of keys, elements from e on, of the cells of a vector, from c on, of which `exist`.
-inline void load_keys(const CacheHead& cache, const BlockOfCells& s, int64_t position, int64_t c,
-                      int64_t exist, int64_t e, int64_t elements) {
+// A part of keys, elements from e on, of a vector of cells, from c on, whose positions these are.
+inline void load_keys(const CacheHead& cache, const BlockOfCells& s, Positions positions, int64_t c,
+                      int64_t e, int64_t elements) {
     float* keys = s.key(c, e);
-    widen_rows(cache, position + c, exist, lanes, s.rows, elements);
-    if (!s.codes_of_rows) return turn_keys(s, s.rows, elements, keys);
+    widen_rows(cache, positions, lanes, s.rows, elements);
+    if (!s.codes_of_rows) return transpose_keys(s, s.rows, elements, keys);
     if (e == 0 && s.same_rows)
         encode_rows<true>(elements, s.rows, s.value_scales + c, s.values + c / 2 * elements);
     else
@@ -112,23 +118,24 @@ inline void load_keys(const CacheHead& cache, const BlockOfCells& s, int64_t pos
     transpose_rows(s.rows, elements, elements / 2 + 1, keys);
 }
 
-// A block of `count` positions. False if a value is not finite: all of them are floats then.
-inline bool load_block(const Attention& a, const BlockOfCells& s, int64_t position, int64_t count) {
+// A block of positions. False if a value is not finite: all of them are floats then.
+inline bool load_block(const Attention& a, const BlockOfCells& s, Positions positions) {
+    const auto [begin, count] = positions;
     const int64_t padded = (count + key_columns - 1) / key_columns * key_columns;
     const bool values_come_with_keys = s.same_rows && s.codes_of_rows;
-    if (!values_come_with_keys) widen_rows(a.v, position, count, padded, s.values, s.dv);
+    if (!values_come_with_keys) widen_rows(a.v, positions, padded, s.values, s.value_length);
     for (int64_t c = 0; c < padded; c += lanes) {
-        const int64_t exist = count - c < lanes ? count - c : lanes;
+        const Positions some{begin + c, count - c < lanes ? count - c : lanes};
         if (s.same_rows && !s.codes_of_rows)
-            turn_keys(s, s.values + c * s.dv, s.d, s.key(c, 0));
+            transpose_keys(s, s.values + c * s.value_length, s.first_length, s.key(c, 0));
         else
-            load_keys(a.k, s, position, c, exist, 0, s.d);
-        if (s.d2 > 0) load_keys(a.k2, s, position, c, exist, s.d, s.d2);
+            load_keys(a.k, s, some, c, 0, s.first_length);
+        if (s.second_length > 0) load_keys(a.k2, s, some, c, s.first_length, s.second_length);
     }
-    if (!s.value_codes) return is_finite(largest_magnitude(s.values, padded * s.dv));
-    if (!values_come_with_keys) encode_values(padded, s.dv, s.values, s.value_scales);
+    if (!s.value_codes) return is_finite(largest_magnitude(s.values, padded * s.value_length));
+    if (!values_come_with_keys) encode_values(padded, s.value_length, s.values, s.value_scales);
     if (is_finite(largest_magnitude(s.value_scales, padded))) return true;
-    widen_rows(a.v, position, count, padded, s.values, s.dv);
+    widen_rows(a.v, positions, padded, s.values, s.value_length);
     return false;
 }
 

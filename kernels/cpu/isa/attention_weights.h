@@ -1,24 +1,12 @@
 // Pieces of the soft maximum of scores that the kernels of attention share.
 #pragma once
 
-#include "kernels/cpu/isa.h"
 #include "kernels/cpu/isa/vector_math.h"
 
 namespace tandem::kernels::cpu::TANDEM_ISA {
 
 // The score of what a query does not see.
 inline constexpr float unseen = -__builtin_inff();
-
-// What query i sees of the `count` positions from `begin` on: cells [from, to).
-struct Seen {
-    int64_t from = 0, to = 0;
-};
-inline Seen seen_by(const Attention& a, int64_t i, int64_t begin, int64_t count) {
-    int64_t from = a.first[i] - begin, to = a.last[i] - begin;
-    from = from < 0 ? 0 : from < count ? from : count;
-    to = to < from ? from : to < count ? to : count;
-    return {from, to};
-}
 
 // What scores count from: the largest of them, or where all are unseen any number.
 inline F base_of(F most) { return max(most, splat(-3e38f)); }

@@ -8,14 +8,14 @@
 
 namespace tandem::kernels::cpu::TANDEM_ISA {
 
-// Rows of a type: load() gives `Vectors` vectors of elements from e on, a multiple of as many.
+// Rows of a type: load() gives `vectors` vectors of elements from e on, a multiple of as many.
 // Whole units are loaded best.
 template <int bytes, F (*load_one)(const void*)>
 struct FloatRows {
     static constexpr int unit = 1, element_bytes = bytes;  // unit: vectors
-    template <int Vectors>
-    static void load(const uint8_t* row, int64_t e, F (&to)[Vectors]) {
-        for (int j = 0; j < Vectors; ++j) to[j] = load_one(row + bytes * (e + j * lanes));
+    template <int vectors>
+    static void load(const uint8_t* row, int64_t e, F (&to)[vectors]) {
+        for (int j = 0; j < vectors; ++j) to[j] = load_one(row + bytes * (e + j * lanes));
     }
 };
 using F32Rows = FloatRows<4, load_f32>;
@@ -27,12 +27,12 @@ inline constexpr int cache_block = 32, q8_0_bytes = 2 + 32, q4_0_bytes = 2 + 16;
 template <int block_bytes, I (*code)(const uint8_t* codes, int64_t e)>
 struct BlockRows {
     static constexpr int unit = cache_block / lanes, element_bytes = 0;
-    template <int Vectors>
-    static void load(const uint8_t* row, int64_t e, F (&to)[Vectors]) {
-        constexpr int at_once = Vectors < unit ? Vectors : unit;
+    template <int vectors>
+    static void load(const uint8_t* row, int64_t e, F (&to)[vectors]) {
+        constexpr int at_once = vectors < unit ? vectors : unit;
         const int64_t within = at_once < unit ? e % cache_block : 0;
         const uint8_t* block = row + e / cache_block * block_bytes;
-        for (int first = 0; first < Vectors; first += at_once, block += block_bytes) {
+        for (int first = 0; first < vectors; first += at_once, block += block_bytes) {
             const F scale = splat_f16(block);
             for (int j = 0; j < at_once; ++j)
                 to[first + j] = mul(scale, to_float(code(block + 2, within + j * lanes)));
@@ -40,10 +40,10 @@ struct BlockRows {
     }
 };
 inline I code_of_8(const uint8_t* codes, int64_t e) { return load_s8(codes + e); }
-// The lower halves of 16 bytes are the first 16 elements, the upper ones the others, plus 8.
+// The lower nibbles of 16 bytes are the first 16 elements, the upper ones the others, plus 8.
 inline I code_of_4(const uint8_t* codes, int64_t e) {
-    I halves = shift_right(load_u8(codes + e % 16), e < 16 ? 0 : 4);
-    return add(bit_and(halves, splat(15)), splat(-8));
+    I nibbles = shift_right(load_u8(codes + e % 16), e < 16 ? 0 : 4);
+    return add(bit_and(nibbles, splat(15)), splat(-8));
 }
 using Q8Rows = BlockRows<q8_0_bytes, code_of_8>;
 using Q4Rows = BlockRows<q4_0_bytes, code_of_4>;

@@ -1,8 +1,8 @@
 // The gated delta rule on rows of a head's state, token by token:
 //
 //     S <- S decay,   delta = beta (v - S k),   S <- S + delta k^T,   out = S q
+#include "kernels/cpu/isa/arrays.h"
 #include "kernels/cpu/isa/kernels.h"
-#include "kernels/cpu/isa/simd.h"
 
 namespace tandem::kernels::cpu::TANDEM_ISA {
 
@@ -13,29 +13,32 @@ void delta_step(const DeltaStep& s) {
         float* row = s.state + e * s.length;
         F sums = zero();
         float rest = 0;
-        int64_t i = 0;
-        for (; i + lanes <= s.length; i += lanes) {
-            F decay = s.decays ? load_f32(s.decays + i) : splat(s.decay);
-            F decayed = mul(load_f32(row + i), decay);
-            store(row + i, decayed);
-            sums = fma(decayed, load_f32(s.k + i), sums);
-        }
-        for (; i < s.length; ++i) {
-            row[i] *= s.decays ? s.decays[i] : s.decay;
-            rest += row[i] * s.k[i];
-        }
+        each(
+            s.length,
+            [&](int64_t i) {
+                F decay = s.decays ? load_f32(s.decays + i) : splat(s.decay);
+                F decayed = mul(load_f32(row + i), decay);
+                store(row + i, decayed);
+                sums = fma(decayed, load_f32(s.k + i), sums);
+            },
+            [&](int64_t i) {
+                row[i] *= s.decays ? s.decays[i] : s.decay;
+                rest += row[i] * s.k[i];
+            });
         float delta = s.beta * (s.v[e] - (sum(sums) + rest));
         sums = zero();
         rest = 0;
-        for (i = 0; i + lanes <= s.length; i += lanes) {
-            F updated = fma(load_f32(s.k + i), splat(delta), load_f32(row + i));
-            store(row + i, updated);
-            sums = fma(updated, load_f32(s.q + i), sums);
-        }
-        for (; i < s.length; ++i) {
-            row[i] += delta * s.k[i];
-            rest += row[i] * s.q[i];
-        }
+        each(
+            s.length,
+            [&](int64_t i) {
+                F updated = fma(load_f32(s.k + i), splat(delta), load_f32(row + i));
+                store(row + i, updated);
+                sums = fma(updated, load_f32(s.q + i), sums);
+            },
+            [&](int64_t i) {
+                row[i] += delta * s.k[i];
+                rest += row[i] * s.q[i];
+            });
         s.out[e] = sum(sums) + rest;
     }
 }

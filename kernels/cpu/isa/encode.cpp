@@ -32,13 +32,13 @@ constexpr int block = cache_block;
 
 float inverse_of(float scale) {
     const float inverse = 1 / scale;
-    return inverse - inverse == 0 ? inverse : 0;
+    return is_finite(inverse) ? inverse : 0;
 }
 
 void put_f16(uint8_t* to, float number) {
-    alignas(64) uint8_t halves[2 * lanes];
-    store_f16(halves, splat(number));
-    std::memcpy(to, halves, 2);
+    alignas(64) uint8_t numbers[2 * lanes];
+    store_f16(numbers, splat(number));
+    std::memcpy(to, numbers, 2);
 }
 
 // A product that is rounded before anything is added to it.

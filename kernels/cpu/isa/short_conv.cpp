@@ -8,6 +8,7 @@
 //             sum = fma(kernel[c][tap], x[i - history + tap][c], sum);
 //         y[i][c] = sum / (1 + exp(-sum));
 //     }
+#include "kernels/cpu/isa/arrays.h"
 #include "kernels/cpu/isa/kernels.h"
 #include "kernels/cpu/isa/vector_math.h"
 
@@ -18,17 +19,17 @@ namespace {
 constexpr int64_t width = convolution_channels;
 
 // rows[i][c] = columns[c][i]
-inline void turn(const float* columns, int64_t channels, int64_t count, float* rows) {
+inline void transpose(const float* columns, int64_t channels, int64_t count, float* rows) {
     for (int64_t c = 0; c < channels; ++c)
         for (int64_t i = 0; i < count; ++i) rows[i * width + c] = columns[c * count + i];
 }
 
-template <int Taps>  // 0: as many as it says
+template <int known_taps>  // 0: as many as it says
 void convolve_many(const Convolution& v) {
-    const int64_t taps = Taps > 0 ? Taps : v.taps, history = taps - 1;
+    const int64_t taps = known_taps > 0 ? known_taps : v.taps, history = taps - 1;
     float kernel[convolution_taps * width], past[convolution_taps * width];
-    turn(v.kernel, v.channels, taps, kernel);
-    turn(v.state, v.channels, history, past);
+    transpose(v.kernel, v.channels, taps, kernel);
+    transpose(v.state, v.channels, history, past);
     // Input i of the new tokens; the past stands before them.
     auto input = [&](int64_t i) {
         return i < 0 ? past + (history + i) * width : v.x + i * v.x_stride;
@@ -37,19 +38,20 @@ void convolve_many(const Convolution& v) {
         const float* inputs[convolution_taps];
         for (int64_t tap = 0; tap < taps; ++tap) inputs[tap] = input(token + tap - history);
         float* y = v.y + token * v.y_stride;
-        int64_t c = 0;
-        for (; c + lanes <= v.channels; c += lanes) {
-            F sum = mul(load_f32(kernel + c), load_f32(inputs[0] + c));
-            for (int64_t tap = 1; tap < taps; ++tap)
-                sum = fma(load_f32(kernel + tap * width + c), load_f32(inputs[tap] + c), sum);
-            store(y + c, gated(sum, sum));
-        }
-        for (; c < v.channels; ++c) {
-            float sum = 0;
-            for (int64_t tap = 0; tap < taps; ++tap)
-                sum += kernel[tap * width + c] * inputs[tap][c];
-            y[c] = gated(sum, sum);
-        }
+        each(
+            v.channels,
+            [&](int64_t c) {
+                F sum = mul(load_f32(kernel + c), load_f32(inputs[0] + c));
+                for (int64_t tap = 1; tap < taps; ++tap)
+                    sum = fma(load_f32(kernel + tap * width + c), load_f32(inputs[tap] + c), sum);
+                store(y + c, gated(sum, sum));
+            },
+            [&](int64_t c) {
+                float sum = 0;
+                for (int64_t tap = 0; tap < taps; ++tap)
+                    sum += kernel[tap * width + c] * inputs[tap][c];
+                y[c] = gated(sum, sum);
+            });
     }
     for (int64_t i = 0; i < history; ++i) {
         const float* row = input(v.tokens - history + i);
@@ -57,10 +59,10 @@ void convolve_many(const Convolution& v) {
     }
 }
 
-// Of one token there is more to turn than to multiply: its channels are taken as they lie.
-template <int Taps>
+// Of one token there is more to transpose than to multiply: its channels are taken as they lie.
+template <int known_taps>
 void convolve_one(const Convolution& v) {
-    const int64_t taps = Taps > 0 ? Taps : v.taps, history = taps - 1;
+    const int64_t taps = known_taps > 0 ? known_taps : v.taps, history = taps - 1;
     for (int64_t c = 0; c < v.channels; ++c) {
         const float* kernel = v.kernel + c * taps;
         float* past = v.state + c * history;
@@ -71,17 +73,18 @@ void convolve_one(const Convolution& v) {
         past[history - 1] = v.x[c];
         v.y[c] = sum;
     }
-    int64_t c = 0;
-    for (; c + lanes <= v.channels; c += lanes) {
-        const F sums = load_f32(v.y + c);
-        store(v.y + c, gated(sums, sums));
-    }
-    for (; c < v.channels; ++c) v.y[c] = gated(v.y[c], v.y[c]);
+    each(
+        v.channels,
+        [&](int64_t c) {
+            const F sums = load_f32(v.y + c);
+            store(v.y + c, gated(sums, sums));
+        },
+        [&](int64_t c) { v.y[c] = gated(v.y[c], v.y[c]); });
 }
 
-template <int Taps>
+template <int known_taps>
 void convolve(const Convolution& v) {
-    v.tokens == 1 ? convolve_one<Taps>(v) : convolve_many<Taps>(v);
+    v.tokens == 1 ? convolve_one<known_taps>(v) : convolve_many<known_taps>(v);
 }
 
 }  // namespace

@@ -22,7 +22,8 @@ inline F exp_of_small(F r) {
     return fma(p, r, splat(1.0f));
 }
 
-// Within 1 unit in the last place for x from -87 to 88, 0 below.
+// Within 1 unit in the last place for x from -87 to 88, 0 below. Above 88.3 it stays e^88.3, and of
+// what is no number it is 0.
 inline F exp(F x) {
     F clamped = min(max(x, splat(-87.3f)), splat(88.3f));
     F rounded = fma(clamped, splat(1.44269504f), splat(exponent_rounder));
