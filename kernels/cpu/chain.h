@@ -26,13 +26,13 @@ bool run_by_tokens(const Chain& chain, std::span<const Task> tasks, int64_t coun
                    const Worker& worker, Lap lap) {
     const int64_t tiles = tiles_of(count);
     if (!chain.by_tokens || tiles < 4 * worker.count) return false;
-    worker.deal(tiles, 1, [&](const Worker& member, int64_t first, int64_t last) {
-        for (int64_t tile = first; tile < last; ++tile) {
-            const Tokens some{tile * tile_tokens, (tile + 1) * tile_tokens};
-            Worker part = member;
-            part.only = &some;
+    worker.deal(tiles, 1, [&](const Worker& member, Range part) {
+        for (int64_t tile = part.first; tile < part.last; ++tile) {
+            const Range some{tile * tile_tokens, (tile + 1) * tile_tokens};
+            Worker one = member;
+            one.only = &some;
             for (size_t i = chain.first; i < chain.last; ++i) {
-                tasks[i](part);
+                tasks[i](one);
                 lap(member, i);
             }
         }

@@ -55,8 +55,7 @@ std::vector<LaunchTime> CpuRecording::take_times() {
 // First touched by the team, so that pages lie near its cores.
 void clear(cpu::Team& team, Buffer& buffer) {
     team.run_apart([&](const Worker& worker) {
-        int64_t first, last;
-        worker.share(buffer.bytes(), first, last);
+        const auto [first, last] = worker.share(buffer.bytes());
         if (first < last) std::memset(buffer.data() + first, 0, size_t(last - first));
     });
 }
@@ -112,8 +111,7 @@ void CpuDevice::load_weight(int value, const WeightSource& source, std::atomic<i
     if (cpu::is_packed(source.dtype, source.use))
         return weights_.shrink(value, cpu::load_packed(isa_, team_, source, to, progress));
     team_.run_apart([&](const Worker& worker) {
-        int64_t first, last;
-        worker.share(source.matrices * source.rows, first, last);
+        const auto [first, last] = worker.share(source.matrices * source.rows);
         load_plain_rows(source, first, last, to, progress);
     });
 }
@@ -187,8 +185,7 @@ uint64_t CpuDevice::play(Recording& recording) {
 
 void CpuDevice::divide(int64_t count, const std::function<void(int64_t first, int64_t end)>& work) {
     team_.run([&](const Worker& worker) {
-        int64_t first, last;
-        worker.share(count, first, last);
+        const auto [first, last] = worker.share(count);
         work(first, last);
     });
 }
@@ -211,8 +208,7 @@ Limits CpuDevice::measure_limits() {
     for (int repetition = 0; repetition < 5; ++repetition) {
         auto start = std::chrono::steady_clock::now();
         team_.run([&](const Worker& worker) {
-            int64_t first, last;
-            worker.share(bytes, first, last);
+            const auto [first, last] = worker.share(bytes);
             sink +=
                 isa_.stream(reinterpret_cast<const uint8_t*>(memory.data()) + first, last - first);
         });

@@ -140,9 +140,8 @@ bool has_few_levels(gguf::DType dtype) {
 }
 
 int bf16_parts(gguf::DType dtype) {
-    // bf16 has 8 bits of a number, F16 11.
-    if (dtype == gguf::DType::F32) return 0;
-    return dtype == gguf::DType::F16 ? 2 : 1;
+    if (dtype == gguf::DType::F32 || has_few_levels(dtype)) return 0;
+    return dtype == gguf::DType::F16 ? 2 : 1;  // bf16 has 8 bits of a number, F16 11
 }
 
 int64_t form_block(gguf::DType dtype) {

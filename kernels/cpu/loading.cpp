@@ -21,8 +21,7 @@ template <typename Visit>
 void each_group(const WeightSource& source, int lanes, const Worker& worker, Visit visit) {
     const int64_t row_bytes = gguf::row_bytes(source.dtype, source.columns);
     const int64_t groups = (source.rows + lanes - 1) / lanes;
-    int64_t first, last;
-    worker.share(groups_of(source, lanes), first, last);
+    const auto [first, last] = worker.share(groups_of(source, lanes));
     std::vector<std::byte> assembled(static_cast<size_t>(lanes * row_bytes));
     std::vector<const std::byte*> rows(static_cast<size_t>(lanes));
     for (int64_t group = first; group < last; ++group) {

@@ -49,13 +49,13 @@ int64_t Rows::count(const graph::StepInputs& inputs, const graph::View& view) co
     return live ? per_live * live_count(view, inputs) : per_live;
 }
 
-void Rows::share(const graph::StepInputs& inputs, const graph::View& view, const Worker& worker,
-                 int64_t& first, int64_t& last) const {
+Range Rows::share(const graph::StepInputs& inputs, const graph::View& view,
+                  const Worker& worker) const {
     if (!live) {
         check(!worker.only, "rows of chosen tokens are rows of tokens");
-        return worker.share(per_live, first, last);
+        return worker.share(per_live);
     }
-    worker.share_rows(live_count(view, inputs), per_live, first, last);
+    return worker.share_rows(live_count(view, inputs), per_live);
 }
 
 }  // namespace tandem::kernels::cpu

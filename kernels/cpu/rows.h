@@ -18,9 +18,9 @@ struct Rows {
 
     float* row(int64_t r) const { return data + r * stride; }
     int64_t count(const graph::StepInputs& inputs, const graph::View& view) const;
-    // The part [first, last) of them that is the worker's.
-    void share(const graph::StepInputs& inputs, const graph::View& view, const Worker& worker,
-               int64_t& first, int64_t& last) const;
+    // Those that are the worker's.
+    Range share(const graph::StepInputs& inputs, const graph::View& view,
+                const Worker& worker) const;
 };
 
 // The view as rows over its last `columns` axes; nothing where its strides do not allow it.

@@ -44,14 +44,14 @@ void Barrier::wait() {
     }
 }
 
-bool Barrier::take(int64_t total, int parts, int64_t grain, int64_t& first, int64_t& last) {
-    first = taken_.load(std::memory_order_relaxed);
+std::optional<Range> Barrier::take(int64_t total, int parts, int64_t grain) {
+    Range range{.first = taken_.load(std::memory_order_relaxed)};
     do {
-        if (first >= total) return false;
-        const int64_t part = (total - first) / parts / grain * grain;
-        last = std::min(total, first + std::max(grain, part));
-    } while (!taken_.compare_exchange_weak(first, last, std::memory_order_relaxed));
-    return true;
+        if (range.first >= total) return {};
+        const int64_t part = (total - range.first) / parts / grain * grain;
+        range.last = std::min(total, range.first + std::max(grain, part));
+    } while (!taken_.compare_exchange_weak(range.first, range.last, std::memory_order_relaxed));
+    return range;
 }
 
 void Barrier::leave() {

@@ -8,11 +8,19 @@
 #include <cstdint>
 #include <exception>
 #include <functional>
+#include <optional>
 #include <span>
 #include <thread>
 #include <vector>
 
 namespace tandem::kernels::cpu {
+
+// Pieces of work [first, last).
+struct Range {
+    int64_t first = 0, last = 0;
+
+    int64_t count() const { return last - first; }
+};
 
 // Threads meet here between two launches. Spins for a while, then sleeps; at once where the cores
 // are shared with other teams.
@@ -29,8 +37,8 @@ class Barrier {
 
     // Takes of `total` pieces the next that nobody has taken since the last meeting: one of so many
     // `parts` of what is left, a multiple of `grain`, so that those who come last differ by little.
-    // False where there are none.
-    bool take(int64_t total, int parts, int64_t grain, int64_t& first, int64_t& last);
+    // Nothing where there are none.
+    std::optional<Range> take(int64_t total, int parts, int64_t grain);
 
   private:
     const int members_;
@@ -76,18 +84,13 @@ class alignas(64) Door {
 // where a part begins slowly: memory takes a while to follow a stream.
 enum class Parts { Short, Long };
 
-// Tokens [first, last) of a step.
-struct Tokens {
-    int64_t first = 0, last = 0;
-};
-
 // One member at work.
 struct Worker {
     int index = 0, count = 1;
     Barrier* barrier = nullptr;
     Door* door = nullptr;
     std::vector<float>* own = nullptr;
-    const Tokens* only = nullptr;  // what is this worker's of work on tokens; null: its share
+    const Range* only = nullptr;  // tokens that its work on tokens is for; null: its share
 
     // Working memory of this member, kept between launches, from the begin of a cache line on.
     float* scratch(int64_t floats) const {
@@ -96,27 +99,25 @@ struct Worker {
         return own->data() + (-reinterpret_cast<intptr_t>(own->data()) / 4 & (line - 1));
     }
 
-    // The part [first, last) of `total` pieces that is this worker's.
-    void share(int64_t total, int64_t& first, int64_t& last) const {
-        first = total * index / count;
-        last = total * (index + 1) / count;
+    // Those of `total` pieces that are this worker's.
+    Range share(int64_t total) const {
+        return {total * index / count, total * (index + 1) / count};
     }
     // The same of the rows of `tokens` tokens, `each` of every token, where tokens may be given.
-    void share_rows(int64_t tokens, int64_t each, int64_t& first, int64_t& last) const {
-        if (!only) return share(tokens * each, first, last);
-        first = std::min(only->first, tokens) * each;
-        last = std::min(only->last, tokens) * each;
+    Range share_rows(int64_t tokens, int64_t each) const {
+        if (!only) return share(tokens * each);
+        return {std::min(only->first, tokens) * each, std::min(only->last, tokens) * each};
     }
-    // Calls visit(worker, first, last) for parts of `total` pieces, multiples of `grain`, as long
-    // as there are some: members that are faster than others get more, and so do guests. Once
-    // between two barriers.
+    // Calls visit(worker, range) for parts of `total` pieces, multiples of `grain`, as long as
+    // there are some: members that are faster than others get more, and so do guests. Once between
+    // two barriers.
     template <typename Visit>
     void deal(int64_t total, int64_t grain, Visit visit, Parts size = Parts::Short) const {
         const int hands = count + door->most_guests();
         const int parts = size == Parts::Short ? 2 * hands : hands;
         auto work = [&](const Worker& worker) {
-            for (int64_t first, last; barrier->take(total, parts, grain, first, last);)
-                visit(worker, first, last);
+            while (const std::optional<Range> part = barrier->take(total, parts, grain))
+                visit(worker, *part);
         };
         if (index > 0) return work(*this);
         {

@@ -58,9 +58,9 @@ TEST(Team, DealsEveryPieceOnce) {
         for (int64_t total : {0, 1, 2, 7, 64, 1001}) {
             std::vector<std::atomic<int>> dealt(size_t(total) + 1);
             team.run([&](const Worker& worker) {
-                auto count = [&](const Worker&, int64_t first, int64_t last) {
-                    EXPECT_EQ(first % 2, 0);
-                    for (int64_t i = first; i < last; ++i) ++dealt[size_t(i)];
+                auto count = [&](const Worker&, Range part) {
+                    EXPECT_EQ(part.first % 2, 0);
+                    for (int64_t i = part.first; i < part.last; ++i) ++dealt[size_t(i)];
                 };
                 for (Parts parts : {Parts::Short, Parts::Long, Parts::Short}) {
                     worker.deal(total, 2, count, parts);
@@ -87,20 +87,20 @@ TEST(Team, GuestsTakePartsOfWhatIsDealt) {
         team.run([&](const Worker& worker) {
             for (int round = 0; round < rounds; ++round) {
                 bool dealing = true;  // of this member; a guest works while the first one deals
-                worker.deal(total, 2, [&](const Worker& member, int64_t first, int64_t last) {
+                worker.deal(total, 2, [&](const Worker& member, Range part) {
                     const bool guest = member.own != worker.own;
                     if (guest && worker.index == 0) {
                         EXPECT_TRUE(dealing);
                         member.scratch(1000)[999] = 1;  // its own
-                        by_guests += last - first;
+                        by_guests += part.count();
                     }
                     // Once guests have come, parts are left for them.
                     if (round > 0) {
-                        EXPECT_LE(last - first, total / (2 * (members + 1)));
+                        EXPECT_LE(part.count(), total / (2 * (members + 1)));
                     }
                     // The members leave a part of the first round to guests.
                     while (!guest && first_round && by_guests == 0) std::this_thread::yield();
-                    for (int64_t i = first; i < last; ++i) ++dealt[size_t(i)];
+                    for (int64_t i = part.first; i < part.last; ++i) ++dealt[size_t(i)];
                 });
                 dealing = false;
                 worker.barrier->wait();
@@ -128,7 +128,7 @@ TEST(Team, AnErrorOfAGuestIsThrownOnBothSides) {
         thrown = true;
     });
     auto deals = [&](const Worker& worker) {
-        worker.deal(100, 2, [&](const Worker& member, int64_t, int64_t) {
+        worker.deal(100, 2, [&](const Worker& member, Range) {
             if (member.own != worker.own) throw std::runtime_error("out of paper");
             while (!thrown) std::this_thread::yield();
         });

@@ -36,8 +36,6 @@ size_t claim(std::span<const Operation> ahead) {
     return as_rows(operation.output.view, 1) ? 1 : 0;
 }
 
-constexpr int64_t part_cells = attention_part;
-
 // The most tokens of one sequence for which a cache is read in parts: blocks of more queries make
 // work enough. Their queries fit one call, and they are no more than products take in rows.
 int64_t few_tokens(int64_t q_per_kv) {
@@ -56,7 +54,7 @@ struct PartRows {
         const graph::View &q = operation.inputs[queries].view,
                           &cache = operation.inputs[keys_cache].view;
         const int64_t cells = cache.extents[cache.axes.size() - 2];
-        parts = (cells + part_cells - 1) / part_cells;
+        parts = (cells + attention_part - 1) / attention_part;
         if (operation.node->attributes.number("window") > 0) ++parts;  // from any position on
         stride = (operation.output.view.extents[3] + 2 + 15) / 16 * 16;
         tokens = std::min(q.extents[0], cache.extents[0] * few_tokens(q.extents[2]));
@@ -79,8 +77,8 @@ struct Block {
     bool few;           // tokens, so that positions are divided
     int64_t first_row;  // of the sequence's parts in scratch memory, in tokens
 
-    int64_t first_part() const { return few ? begin / part_cells : 0; }
-    int64_t parts() const { return few ? (end - 1) / part_cells - first_part() + 1 : 1; }
+    int64_t first_part() const { return few ? begin / attention_part : 0; }
+    int64_t parts() const { return few ? (end - 1) / attention_part - first_part() + 1 : 1; }
 };
 
 struct Attend {
@@ -88,9 +86,8 @@ struct Attend {
     std::vector<WrittenRows> written;
     Rows q, q2, out;  // rows of one head
     CacheRows k_cache, v_cache, k2_cache;
-    const float* sinks = nullptr;
+    Weighing weighing;
     int64_t kv_heads = 0, q_per_kv = 0, window = 0;
-    float scale = 1, soft_cap = 0;
     bool of_rows = false;  // of the step, which have no new keys
     PartRows part_rows;
     float* partial = nullptr;
@@ -138,7 +135,7 @@ struct Attend {
                               .first = first,
                               .count = count,
                               .begin = seen_from(token_of(sequence, first)),
-                              .end = seen_to(token_of(sequence, first + count - 1)),
+                              .end = seen_to(standing(), token_of(sequence, first + count - 1)),
                               .few = few,
                               .first_row = row});
                 }
@@ -149,9 +146,8 @@ struct Attend {
     int64_t token_of(const graph::Sequence& sequence, int64_t query) const {
         return sequence.first + query / q_per_kv;
     }
-    int64_t seen_to(int64_t token) const { return standing().positions[size_t(token)] + 1; }
     int64_t seen_from(int64_t token) const {
-        return window > 0 ? std::max<int64_t>(0, seen_to(token) - window) : 0;
+        return window > 0 ? std::max<int64_t>(0, seen_to(standing(), token) - window) : 0;
     }
     // A query's number among those of its token.
     int64_t query_of(const Block& block, int64_t i) const {
@@ -173,11 +169,11 @@ struct Attend {
     void deal_blocks(const Worker& worker) const {
         int64_t blocks = 0;
         each_block([&](const Block&) { ++blocks; });
-        worker.deal(blocks, 1, [&](const Worker& member, int64_t first, int64_t last) {
+        worker.deal(blocks, 1, [&](const Worker& member, Range some) {
             int64_t number = blocks;
             each_block([&](const Block& block) {
                 --number;
-                if (number >= first && number < last) read_piece(block, block, 0, member);
+                if (number >= some.first && number < some.last) read_piece(block, block, 0, member);
             });
         });
     }
@@ -191,9 +187,9 @@ struct Attend {
             for (int64_t part = 0; part < block.parts(); ++part) {
                 Block piece = block;
                 if (block.few) {
-                    const int64_t at = (block.first_part() + part) * part_cells;
+                    const int64_t at = (block.first_part() + part) * attention_part;
                     piece.begin = std::max(block.begin, at);
-                    piece.end = std::min(block.end, at + part_cells);
+                    piece.end = std::min(block.end, at + attention_part);
                 }
                 const int64_t work = piece.count * (piece.end - piece.begin);
                 if ((before + work / 2) * worker.count / all == worker.index) {
@@ -208,46 +204,29 @@ struct Attend {
     // The piece of `block` that is its part number `part`.
     void read_piece(const Block& block, const Block& piece, int64_t part,
                     const Worker& worker) const {
-        QueryRows taken;
+        QueryRows taken(weighing);
         for (int64_t i = 0; i < piece.count; ++i) {
             const int64_t token = token_of(*piece.sequence, piece.first + i);
-            const int64_t row = token * kv_heads * q_per_kv + query_of(piece, i);
-            taken.add(q.row(row), k2_cache.view ? q2.row(row) : nullptr,
+            const int64_t query = query_of(piece, i), row = token * kv_heads * q_per_kv + query;
+            taken.add(query, q.row(row), k2_cache.view ? q2.row(row) : nullptr,
                       block.parts() > 1 ? parts_of(piece, i) + part * part_rows.stride
                                         : result_of(piece, i),
-                      seen_from(token), seen_to(token));
+                      {seen_from(token), seen_to(standing(), token)});
         }
         const int32_t slot = piece.sequence->slot;
         const CacheHead k2 = k2_cache.view ? k2_cache.head(slot, piece.head) : CacheHead{};
-        cpu::Attention attention =
+        const cpu::Attention attention =
             taken.over(piece.begin, piece.end, k_cache.head(slot, piece.head), k2,
                        v_cache.head(slot, piece.head), worker);
-        attention.scale = scale;
-        attention.soft_cap = soft_cap;
         const int lanes = site.isa.lanes;
         const bool few = piece.few && piece.count <= attention_few_queries && !k2_cache.view &&
                          attention.k.length % lanes == 0 && attention.v.length % lanes == 0;
         few ? site.isa.attend_few(attention) : site.isa.attend_block(attention);
+        if (block.parts() == 1) return taken.join(out.length, site.isa);
         for (int64_t i = 0; i < piece.count; ++i) {
-            if (block.parts() == 1) {
-                join(block, i, taken.out[i], &taken.most[i], &taken.total[i]);
-                continue;
-            }
             taken.out[i][part_rows.stride - 2] = taken.most[i];
             taken.out[i][part_rows.stride - 1] = taken.total[i];
         }
-    }
-
-    void join(const Block& block, int64_t i, const float* first, const float* most,
-              const float* total) const {
-        site.isa.attend_join({.parts = block.parts(),
-                              .length = out.length,
-                              .out = first,
-                              .most = most,
-                              .total = total,
-                              .stride = part_rows.stride,
-                              .sink = sinks ? sinks + query_of(block, i) : nullptr,
-                              .y = result_of(block, i)});
     }
 
     bool in_parts() const {
@@ -258,11 +237,18 @@ struct Attend {
 
     void join_parts(const Worker& worker) const {
         each_block([&](const Block& block) {
-            int64_t first = 0, last = 0;
-            if (block.parts() > 1) worker.share(block.count, first, last);
+            if (block.parts() == 1) return;
+            const auto [first, last] = worker.share(block.count);
             for (int64_t i = first; i < last; ++i) {
                 const float* row = parts_of(block, i);
-                join(block, i, row, row + part_rows.stride - 2, row + part_rows.stride - 1);
+                site.isa.attend_join({.parts = block.parts(),
+                                      .length = out.length,
+                                      .out = row,
+                                      .most = row + part_rows.stride - 2,
+                                      .total = row + part_rows.stride - 1,
+                                      .stride = part_rows.stride,
+                                      .sink = weighing.sink(query_of(block, i)),
+                                      .y = result_of(block, i)});
             }
         });
     }
@@ -277,11 +263,10 @@ Task bind(const Launch& launch, const Site& site) {
                   .out = *as_rows(site.view(operation.output), 1),
                   .k_cache = CacheRows(view(keys_cache)),
                   .v_cache = CacheRows(view(values_cache)),
+                  .weighing = Weighing(operation, site),
                   .kv_heads = q.extents[1],
                   .q_per_kv = q.extents[2],
                   .window = int64_t(operation.node->attributes.number("window")),
-                  .scale = float(operation.node->attributes.number("scale")),
-                  .soft_cap = float(operation.node->attributes.number("soft_cap")),
                   .of_rows = q.axes[0]->name == "rows",
                   .part_rows = PartRows(operation),
                   .partial = reinterpret_cast<float*>(site.scratch(launch))};
@@ -293,7 +278,6 @@ Task bind(const Launch& launch, const Site& site) {
     if (operation.inputs[keys]) attend.written.push_back({*as_rows(view(keys), 1), attend.k_cache});
     if (operation.inputs[values])
         attend.written.push_back({*as_rows(view(values), 1), attend.v_cache});
-    if (operation.inputs[sinks]) attend.sinks = reinterpret_cast<const float*>(view(sinks).data);
     return [attend](const Worker& worker) {
         const bool writing = attend.readers_write(), in_parts = attend.in_parts();
         if (!writing) {

@@ -86,15 +86,13 @@ struct Expanded {
     Rows q, q2, out;                   // rows of one head
     std::vector<WrittenRows> written;  // none where another layer wrote them
     CacheRows k2_cache;
-    float scale = 1, soft_cap = 0;
-    const float* sinks = nullptr;
+    Weighing weighing;
 
     graph::Standing standing() const { return site.inputs().of_tokens(); }
-    int64_t seen_to(int64_t token) const { return standing().positions[size_t(token)] + 1; }
 
     void run(const Worker& worker) const {
         write(worker);
-        heads.turn(worker);
+        heads.transpose(worker);
         worker.barrier->wait();
         for (const graph::Sequence& sequence : standing().sequences)
             if (sequence.count > 0) mix_heads(sequence, worker);
@@ -103,7 +101,7 @@ struct Expanded {
     // Of all heads, those that have room at a time.
     void mix_heads(const graph::Sequence& sequence, const Worker& worker) const {
         HeadsAtWork work{.slot = sequence.slot,
-                         .cells = seen_to(sequence.first + sequence.count - 1)};
+                         .cells = seen_to(standing(), sequence.first + sequence.count - 1)};
         const int64_t most = shape.heads_at_once(work.cells);
         for (; work.first < shape.heads; work.first = work.last) {
             work.last = std::min(work.first + most, shape.heads);
@@ -123,35 +121,26 @@ struct Expanded {
     void mix(const graph::Sequence& sequence, const HeadsAtWork& work, const Worker& worker) const {
         const int64_t blocks = (sequence.count + attention_queries - 1) / attention_queries;
         const int64_t count = work.count();
-        worker.deal(blocks * count, 1, [&](const Worker& member, int64_t from, int64_t to) {
-            for (int64_t i = from; i < to; ++i)
+        worker.deal(blocks * count, 1, [&](const Worker& member, Range some) {
+            for (int64_t i = some.first; i < some.last; ++i)
                 mix_block(sequence, work, i % count, (blocks - 1 - i / count) * attention_queries,
                           member);
         });
     }
     void mix_block(const graph::Sequence& sequence, const HeadsAtWork& work, int64_t number,
                    int64_t first, const Worker& worker) const {
-        QueryRows taken;
+        QueryRows taken(weighing);
         const int64_t count = std::min<int64_t>(attention_queries, sequence.count - first);
         const int64_t head = work.first + number;
         for (int64_t token = sequence.first + first, i = 0; i < count; ++i, ++token) {
             const int64_t row = token * shape.heads + head;
-            taken.add(q.row(row), q2.row(row), out.row(row), 0, seen_to(token));
+            taken.add(head, q.row(row), q2.row(row), out.row(row), {0, seen_to(standing(), token)});
         }
-        cpu::Attention attention =
+        const cpu::Attention attention =
             taken.over(0, taken.last[count - 1], heads.keys(work, number),
                        k2_cache.head(sequence.slot, 0), heads.values(work, number), worker);
-        attention.scale = scale;
-        attention.soft_cap = soft_cap;
         site.isa.attend_block(attention);
-        for (int64_t i = 0; i < count; ++i)
-            site.isa.attend_join({.parts = 1,
-                                  .length = shape.value,
-                                  .out = taken.out[i],
-                                  .most = &taken.most[i],
-                                  .total = &taken.total[i],
-                                  .sink = sinks ? sinks + head : nullptr,
-                                  .y = taken.out[i]});
+        taken.join(shape.value, site.isa);
     }
 };
 
@@ -186,7 +175,6 @@ Task bind(const Launch& given, const Site& site) {
     auto rows_of = [&](const Operand& operand) { return *as_rows(site.view(operand), 1); };
     const LatentShape shape(all);
     const Operation &to_latent = all.front(), &mix = all[at], &to_values = all.back();
-    const graph::Attributes& how = mix.node->attributes;
     Expanded expanded{.site = site,
                       .shape = shape,
                       .heads = LatentHeads(shape, to_latent, mix, to_values, memory, site),
@@ -194,11 +182,7 @@ Task bind(const Launch& given, const Site& site) {
                       .q2 = rows_of(mix.inputs[second_queries]),
                       .out = rows_of(to_values.output),
                       .k2_cache = CacheRows(site.view(mix.inputs[second_cache])),
-                      .scale = float(how.number("scale")),
-                      .soft_cap = float(how.number("soft_cap")),
-                      .sinks = mix.inputs[sinks] ? reinterpret_cast<const float*>(
-                                                       site.view(mix.inputs[sinks]).data)
-                                                 : nullptr};
+                      .weighing = Weighing(mix, site)};
     if (mix.inputs[keys])
         expanded.written.push_back({rows_of(mix.inputs[keys]), expanded.heads.latents});
     if (mix.inputs[second_keys])

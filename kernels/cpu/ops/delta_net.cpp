@@ -44,8 +44,7 @@ struct DeltaNet {
             const bool chunks = sequence.count >= worth_a_chunk;
             const int64_t rows = chunks ? rows_for_chunks(worker.count) : rows_at_a_time;
             const int64_t runs = (v.length + rows - 1) / rows;
-            int64_t first, last;
-            worker.share(heads.count * runs, first, last);
+            const auto [first, last] = worker.share(heads.count * runs);
             for (int64_t i = first; i < last; ++i) {
                 const int64_t row = i % runs * rows, count = std::min(rows, v.length - row);
                 if (chunks)
@@ -73,7 +72,7 @@ struct DeltaNet {
     void run_tokens(const graph::Sequence& sequence, int64_t head, int64_t row, int64_t count,
                     const Worker& worker) const {
         run_some(
-            sequence.first, sequence.first + sequence.count, head, row,
+            {sequence.first, sequence.first + sequence.count}, head, row,
             {.state = state_of(sequence, head, row, count), .count = count, .length = q.length},
             worker.scratch(q.length));
     }
@@ -86,10 +85,9 @@ struct DeltaNet {
         return rows;
     }
 
-    // Tokens [first, last), one by one. `decays`: room for those of all columns.
-    void run_some(int64_t first, int64_t last, int64_t head, int64_t row, DeltaStep step,
-                  float* decays) const {
-        for (int64_t t = first; t < last; ++t) {
+    // One by one. `decays`: room for those of all columns.
+    void run_some(Range tokens, int64_t head, int64_t row, DeltaStep step, float* decays) const {
+        for (int64_t t = tokens.first; t < tokens.last; ++t) {
             const int64_t at = t * heads.count + head, key = t * heads.keys + heads.key_of(head);
             step.q = q.row(key);
             step.k = k.row(key);
@@ -139,7 +137,7 @@ struct DeltaNet {
                 continue;
             }
             const int64_t t = sequence.first + first;
-            run_some(t, t + chunk.tokens, head, row,
+            run_some({t, t + chunk.tokens}, head, row,
                      {.state = chunk.state, .count = count, .length = q.length}, chunk.scratch);
         }
     }

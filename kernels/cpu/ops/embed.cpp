@@ -20,8 +20,7 @@ Task bind(const Launch& launch, const Site& site) {
     graph::View ids = site.view(operation.inputs[1]), output = site.view(operation.output);
     Rows rows = *as_rows(output, output.axes.size() - 1);
     return [=](const Worker& worker) {
-        int64_t first, last;
-        worker.share_rows(live_count(ids, site.inputs()), 1, first, last);
+        const auto [first, last] = worker.share_rows(live_count(ids, site.inputs()), 1);
         auto* id = reinterpret_cast<const int32_t*>(ids.data);
         for (int64_t t = first; t < last; ++t) {
             int64_t row = id[t] - begin;

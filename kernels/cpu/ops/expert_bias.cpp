@@ -22,8 +22,7 @@ Task bind(const Launch& launch, const Site& site) {
     graph::View y = site.view(operation.output);
     Rows ids = rows(0), weights = rows(1), biases = rows(2), to = *as_rows(y, 1);
     return [=](const Worker& worker) {
-        int64_t first, last;
-        to.share(site.inputs(), y, worker, first, last);
+        const auto [first, last] = to.share(site.inputs(), y, worker);
         for (int64_t t = first; t < last; ++t) {
             auto* chosen = reinterpret_cast<const int32_t*>(ids.row(t));
             std::fill_n(to.row(t), to.length, 0.0f);

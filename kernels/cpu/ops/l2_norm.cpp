@@ -23,13 +23,12 @@ Task bind(const Launch& launch, const Site& site) {
     Rows from = *as_rows(site.view(operation.inputs[0]), 1), to = *as_rows(y, 1);
     float epsilon = float(operation.node->attributes.number("epsilon"));
     return [=](const Worker& worker) {
-        int64_t first, last;
-        to.share(site.inputs(), y, worker, first, last);
+        const auto [first, last] = to.share(site.inputs(), y, worker);
         for (int64_t r = first; r < last; ++r) {
             const float* x = from.row(r);
             float length = std::sqrt(site.isa.dot(x, x, to.length));
             float factor = 1 / std::max(length, epsilon);
-            for (int64_t i = 0; i < to.length; ++i) to.row(r)[i] = x[i] * factor;
+            site.isa.scale(x, to.row(r), to.length, factor);
         }
     };
 }

@@ -8,11 +8,11 @@ namespace {
 
 // Of the most cells that a member takes at a time.
 constexpr int64_t chunk_tiles = 8;
-// Turning an element of k_b takes as long as so many products. Measured with 16 heads of DeepSeek
-// on a Zen 4: 0.6 ns an element of Q8_0 and 1.2 ns of F16, against 45 products in a nanosecond that
-// heads save in prompts of 64 to 128 tokens. From 64 and from 80 tokens on, heads were faster; this
-// says from 74 on.
-constexpr int64_t turning_products = 32;
+// To transpose an element of k_b takes as long as so many products. Measured with 16 heads of
+// DeepSeek on a Zen 4: 0.6 ns an element of Q8_0 and 1.2 ns of F16, against 45 products in a
+// nanosecond that heads save in prompts of 64 to 128 tokens. From 64 and from 80 tokens on, heads
+// were faster; this says from 74 on.
+constexpr int64_t transposing_products = 32;
 
 // Memory of a member behind what products use.
 uint8_t* own_memory(int64_t bytes, const Worker& worker) {
@@ -34,8 +34,8 @@ bool heads_pay_off(const LatentShape& shape, const graph::Standing& step) {
     const int64_t of_latents = 2 * shape.latent + shape.rotary;
     const int64_t of_heads = shape.plain + shape.rotary + shape.value;
     const int64_t to_make = shape.latent * (shape.plain + shape.value);
-    const int64_t to_turn = turning_products * shape.latent * shape.plain;
-    return seen * of_heads + cells * to_make + to_turn < seen * of_latents + tokens * to_make;
+    const int64_t to_transpose = transposing_products * shape.latent * shape.plain;
+    return seen * of_heads + cells * to_make + to_transpose < seen * of_latents + tokens * to_make;
 }
 
 LatentHeads::LatentHeads(const LatentShape& extents, const Operation& to_latent,
@@ -46,28 +46,27 @@ LatentHeads::LatentHeads(const LatentShape& extents, const Operation& to_latent,
       isa_(site.isa),
       k_b_(held_matrix(to_latent.inputs[1], site, shape.heads)),
       v_b_(held_matrix(to_values.inputs[1], site, shape.heads)),
-      turned_{.dtype = shape.made_dtype,
-              .packed = true,
-              .data = memory,
-              .matrices = shape.heads,
-              .rows = shape.plain,
-              .columns = shape.latent,
-              .lanes = isa_.lanes,
-              .group_bytes = group_bytes(shape.made_dtype, isa_.lanes, shape.latent)},
-      k_form_(tile_form_for(isa_, turned_.dtype, shape.latent)),
+      transposed_{.dtype = shape.made_dtype,
+                  .packed = true,
+                  .data = memory,
+                  .matrices = shape.heads,
+                  .rows = shape.plain,
+                  .columns = shape.latent,
+                  .lanes = isa_.lanes,
+                  .group_bytes = group_bytes(shape.made_dtype, isa_.lanes, shape.latent)},
+      k_form_(tile_form_for(isa_, transposed_.dtype, shape.latent)),
       v_form_(tile_form_for(isa_, v_b_.dtype, shape.latent)),
       memory_(memory) {}
 
-void LatentHeads::turn(const Worker& worker) const {
+void LatentHeads::transpose(const Worker& worker) const {
     const int64_t groups = k_b_.groups();
-    int64_t first, last;
-    worker.share(shape.heads * groups, first, last);
-    for (int64_t i = first; i < last; ++i) turn_group(i / groups, i % groups, worker);
+    const auto [first, last] = worker.share(shape.heads * groups);
+    for (int64_t i = first; i < last; ++i) transpose_group(i / groups, i % groups, worker);
 }
 
 // Packed, an element of the rows of a group stands side by side (packing.h): these are neighbours
 // in a row of k_b.
-void LatentHeads::turn_group(int64_t head, int64_t group, const Worker& worker) const {
+void LatentHeads::transpose_group(int64_t head, int64_t group, const Worker& worker) const {
     const int64_t lanes = k_b_.lanes, stored_bytes = gguf::row_bytes(k_b_.dtype, shape.plain);
     const int64_t row_bytes = shape.plain * shape.made_bytes, some_bytes = lanes * shape.made_bytes;
     const int64_t floats_bytes = shape.aligned(shape.plain * 4);
@@ -81,8 +80,8 @@ void LatentHeads::turn_group(int64_t head, int64_t group, const Worker& worker) 
         gguf::decode_row(k_b_.dtype, stored + i * stored_bytes, {row, size_t(shape.plain)});
         isa_.encode(int(shape.made_dtype), row, shape.plain, rows + i * row_bytes);
     }
-    std::byte* to = memory_ + head * turned_.matrix_bytes() + group * lanes * some_bytes;
-    for (int64_t from = 0; from < row_bytes; from += some_bytes, to += turned_.group_bytes)
+    std::byte* to = memory_ + head * transposed_.matrix_bytes() + group * lanes * some_bytes;
+    for (int64_t from = 0; from < row_bytes; from += some_bytes, to += transposed_.group_bytes)
         for (int64_t i = 0; i < lanes; ++i)
             std::memcpy(to + i * some_bytes, rows + i * row_bytes + from, size_t(some_bytes));
 }
@@ -93,15 +92,14 @@ void LatentHeads::make(const HeadsAtWork& work, const Worker& worker) const {
     const int64_t heads = work.count(), tiles = tiles_of(work.cells);
     const int64_t for_all = (worker.count + 2 * heads - 1) / (2 * heads);
     const int64_t chunks = std::clamp(for_all, (tiles + chunk_tiles - 1) / chunk_tiles, tiles);
-    int64_t first, last;
-    worker.share(chunks * 2 * heads, first, last);
+    auto [first, last] = worker.share(chunks * 2 * heads);
     for (int64_t chunk = first / (2 * heads); first < last; ++chunk) {
         const int64_t before = chunk * 2 * heads, end = std::min(last, before + 2 * heads);
         Piece piece{.begin = tiles * chunk / chunks * tile_tokens,
                     .end = std::min(work.cells, tiles * (chunk + 1) / chunks * tile_tokens)};
         piece.first = first - before;
         piece.last = std::min(end - before, heads);
-        make_rows(turned_, k_form_, work, piece, key_rows(work, 0), worker);
+        make_rows(transposed_, k_form_, work, piece, key_rows(work, 0), worker);
         piece.first = std::max<int64_t>(0, first - before - heads);
         piece.last = end - before - heads;
         make_rows(v_b_, v_form_, work, piece, value_rows(work, 0), worker);

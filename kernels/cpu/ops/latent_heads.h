@@ -16,7 +16,7 @@ namespace tandem::kernels::cpu::ops {
 
 // The extents of a linear to latents, attend, and a linear to values, and memory for heads.
 struct LatentShape {
-    // Of keys and values made, and of k_b, turned. What is above 65504 becomes infinite.
+    // Of keys and values made, and of k_b, transposed. What is above 65504 becomes infinite.
     static constexpr auto made_dtype = gguf::DType::F16;
     static constexpr int64_t made_bytes = 2;
     // Memory for heads at work: for one at least, even where that takes more.
@@ -49,10 +49,10 @@ struct LatentShape {
         const int64_t most = fitting(room_bytes(), seen), times = (heads + most - 1) / most;
         return (heads + times - 1) / times;
     }
-    int64_t turned_bytes() const {
+    int64_t transposed_bytes() const {
         return aligned(packed_bytes(made_dtype, most_lanes, heads, plain, latent));
     }
-    int64_t bytes() const { return turned_bytes() + room_bytes(); }
+    int64_t bytes() const { return transposed_bytes() + room_bytes(); }
     static constexpr int64_t aligned(int64_t bytes) { return (bytes + 63) / 64 * 64; }
 
   private:
@@ -90,19 +90,19 @@ struct LatentHeads {
         return rows_at(value_rows(work, number), work.cells, shape.value);
     }
 
-    // By all members, with a barrier behind each: first k_b of all heads is turned, so that its
-    // rows are columns, then keys and values of some heads are made.
-    void turn(const Worker& worker) const;
+    // By all members, with a barrier behind each: first k_b of all heads is transposed, then
+    // keys and values of some heads are made.
+    void transpose(const Worker& worker) const;
     void make(const HeadsAtWork& work, const Worker& worker) const;
 
   private:
     const Isa& isa_;
-    HeldMatrix k_b_, v_b_, turned_;  // of each head
+    HeldMatrix k_b_, v_b_, transposed_;  // of each head
     TileForm k_form_, v_form_;
-    std::byte* memory_;  // of turned_, then of heads at work
+    std::byte* memory_;  // of transposed_, then of heads at work
 
     uint8_t* key_rows(const HeadsAtWork& work, int64_t number) const {
-        return reinterpret_cast<uint8_t*>(memory_) + shape.turned_bytes() +
+        return reinterpret_cast<uint8_t*>(memory_) + shape.transposed_bytes() +
                number * shape.head_bytes(work.cells);
     }
     uint8_t* value_rows(const HeadsAtWork& work, int64_t number) const {
@@ -120,7 +120,7 @@ struct LatentHeads {
     struct Piece {
         int64_t begin = 0, end = 0, first = 0, last = 0;
     };
-    void turn_group(int64_t head, int64_t group, const Worker& worker) const;
+    void transpose_group(int64_t head, int64_t group, const Worker& worker) const;
     void make_rows(const HeldMatrix& matrix, const TileForm& form, const HeadsAtWork& work,
                    const Piece& piece, uint8_t* rows, const Worker& worker) const;
     void place(const TileForm& form, int32_t slot, const Piece& piece, float* row,

@@ -55,11 +55,6 @@ const Form* form_packed(const Operation& operation, size_t input) {
                       : nullptr;
 }
 
-int parts_of(const Operation& operation) {
-    const gguf::DType dtype = operation.inputs[1].view.dtype;
-    return has_few_levels(dtype) ? 0 : bf16_parts(dtype);
-}
-
 // The same with many tokens, where form_of() is neither 0 nor false.
 template <typename FormOf>
 size_t claim_many(std::span<const Operation> ahead, FormOf form_of) {
@@ -67,7 +62,11 @@ size_t claim_many(std::span<const Operation> ahead, FormOf form_of) {
     return many && form_of(ahead[0]) ? claim_siblings(ahead, form_of) : 0;
 }
 
-size_t claim_units(std::span<const Operation> ahead) { return claim_many(ahead, parts_of); }
+size_t claim_units(std::span<const Operation> ahead) {
+    return claim_many(ahead, [](const Operation& operation) {
+        return bf16_parts(operation.inputs[1].view.dtype);
+    });
+}
 
 template <gguf::DType dtype>
 size_t claim_type(std::span<const Operation> ahead) {
@@ -88,7 +87,7 @@ size_t claim_few_levels(std::span<const Operation> ahead) {
 }
 
 const Form* form_bf16(const Operation& operation, size_t input) {
-    return input == 0 ? &bf16_form(parts_of(operation)) : nullptr;
+    return input == 0 ? &bf16_form(bf16_parts(operation.inputs[1].view.dtype)) : nullptr;
 }
 
 template <int64_t block>
@@ -98,13 +97,26 @@ const Form* form_q16(const Operation&, size_t input) {
 
 // One of the products of a launch.
 struct Piece {
-    Multiply multiply = nullptr;
-    Product product;
-    graph::View x;
-    int64_t groups = 0;
+    HeldMatrix matrix;
+    TileForm form;     // of x, if it is in tiles
+    Product product;   // of all groups and tokens
     int64_t step = 1;  // groups that are dealt together
 
-    int64_t steps() const { return (groups + step - 1) / step; }
+    int64_t steps() const { return (matrix.groups() + step - 1) / step; }
+
+    // The part of some of its steps, as far as it has them, and of some tokens, which are all where
+    // x is in rows.
+    void multiply_part(Range some, Range tokens, const Isa& isa, const Worker& worker) const {
+        Product part = product;
+        part.first_group = std::max<int64_t>(0, some.first) * step;
+        part.last_group = std::min(matrix.groups(), some.last * step);
+        if (part.first_group >= part.last_group) return;
+        part.tokens = tokens.count();
+        if (!form) return multiply(matrix, isa, 0, part, worker);
+        part.x += tokens.first / tile_tokens * form.bytes();
+        part.y += tokens.first * part.y_stride;
+        multiply_tiles(matrix, form, 0, part, worker);
+    }
 };
 
 // From one token's row to the next, in bytes.
@@ -120,23 +132,16 @@ Piece piece_of(const Operation& operation, const Site& site) {
     const Matrix& kernel = *site.isa.matrix(int(matrix.dtype));
     const graph::View x = site.view(operation.inputs[0]);
     const Rows y = *as_rows(site.view(operation.output), operation.output.view.axes.size() - 1);
-    Piece piece{.multiply = kernel.multiply_rows,
-                .product = {.matrix = reinterpret_cast<const uint8_t*>(matrix.data),
-                            .rows = matrix.rows,
-                            .columns = matrix.columns,
-                            .x = reinterpret_cast<const uint8_t*>(x.data),
+    Piece piece{.matrix = matrix,
+                .product = {.x = reinterpret_cast<const uint8_t*>(x.data),
                             .x_stride = row_stride(x, kernel, matrix.columns),
                             .y = y.data,
-                            .y_stride = y.stride},
-                .x = x,
-                .groups = matrix.groups()};
-    if (in_tiles(x)) {
-        const TileForm form = tile_form_for(site.isa, matrix.dtype, matrix.columns);
-        piece.multiply = form.product_of(kernel);
-        piece.product.x_stride = form.bytes();
-        piece.step = form.groups();
-    }
-    check(piece.multiply, "a type has products of the form in which it asks for tokens");
+                            .y_stride = y.stride}};
+    if (!in_tiles(x)) return piece;
+    piece.form = tile_form_for(site.isa, matrix.dtype, matrix.columns);
+    piece.step = piece.form.groups();
+    check(piece.form.product_of(kernel),
+          "a type has products of the form in which it asks for tokens");
     return piece;
 }
 
@@ -144,57 +149,47 @@ Piece piece_of(const Operation& operation, const Site& site) {
 // each is dealt in two parts. Of short ones they take two.
 constexpr int64_t most_whole_tokens = 256, most_short_tokens = 128;
 
-// Calls run(first step, last step, tokens) for parts [first, last) of steps, of which each has
-// `parts`; parts of whole steps together.
+// Calls run(steps, tokens) for some parts of steps, of which each has `parts`; parts of whole steps
+// together.
 template <typename Run>
-void each_part(int64_t first, int64_t last, int64_t parts, int64_t tokens, Run run) {
+void each_part(Range some, int64_t parts, int64_t tokens, Run run) {
     auto begin_of = [&](int64_t part) {
         return std::min(tokens, tiles_of(tokens) * part / parts * tile_tokens);
     };
-    for (int64_t at = first; at < last;) {
+    for (int64_t at = some.first; at < some.last;) {
         const int64_t step = at / parts, part = at % parts;
-        const int64_t whole = part == 0 ? (last - at) / parts : 0;
+        const int64_t whole = part == 0 ? (some.last - at) / parts : 0;
         if (whole > 0)
-            run(step, step + whole, Tokens{0, tokens});
+            run(Range{step, step + whole}, Range{0, tokens});
         else
-            run(step, step + 1, Tokens{begin_of(part), begin_of(part + 1)});
+            run(Range{step, step + 1}, Range{begin_of(part), begin_of(part + 1)});
         at += whole > 0 ? whole * parts : 1;
     }
 }
 
 // The groups of all pieces together are dealt to the team.
 Task bind(const Launch& launch, const Site& site) {
+    const graph::View x = site.view(launch.operations[0].inputs[0]);
     std::vector<Piece> pieces;
-    int64_t steps = 0;
+    int64_t all_steps = 0;
     for (const Operation& operation : launch.operations) {
         pieces.push_back(piece_of(operation, site));
-        steps += pieces.back().steps();
+        all_steps += pieces.back().steps();
     }
-    return [pieces = std::move(pieces), steps, inputs = &site.inputs()](const Worker& worker) {
-        const int64_t tokens = live_count(pieces[0].x, *inputs);
+    return [=, pieces = std::move(pieces)](const Worker& worker) {
+        const int64_t tokens = live_count(x, site.inputs());
         const int64_t parts = tokens > most_whole_tokens ? 2 : 1;
         const int64_t grain = tokens > most_short_tokens ? 1 : 2;
-        auto multiply = [&](const Worker& member, int64_t first, int64_t last, Tokens some) {
-            int64_t begin = 0;
-            for (const Piece& piece : pieces) {
-                Product product = piece.product;
-                product.first_group = std::max<int64_t>(0, first - begin) * piece.step;
-                product.last_group = std::min(piece.groups, (last - begin) * piece.step);
-                begin += piece.steps();
-                if (product.first_group >= product.last_group) continue;
-                product.x += some.first / tile_tokens * product.x_stride;
-                product.y += some.first * product.y_stride;
-                product.tokens = some.last - some.first;
-                if (in_tiles(piece.x)) product.scratch = product_memory(member);
-                piece.multiply(product);
-            }
-        };
-        auto multiply_parts = [&](const Worker& member, int64_t first, int64_t last) {
-            each_part(first, last, parts, tokens, [&](int64_t from, int64_t to, Tokens some) {
-                multiply(member, from, to, some);
+        auto multiply_parts = [&](const Worker& member, Range some) {
+            each_part(some, parts, tokens, [&](Range steps, Range of_tokens) {
+                for (const Piece& piece : pieces) {
+                    piece.multiply_part(steps, of_tokens, site.isa, member);
+                    const int64_t own = piece.steps();
+                    steps = {steps.first - own, steps.last - own};
+                }
             });
         };
-        worker.deal(steps * parts, grain, multiply_parts, parts_for(tokens));
+        worker.deal(all_steps * parts, grain, multiply_parts, parts_for(tokens));
     };
 }
 

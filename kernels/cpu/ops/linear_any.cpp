@@ -73,11 +73,11 @@ Task bind_any(const Launch& launch, const Site& site) {
         auto* from = reinterpret_cast<const float*>(x.data);
         auto* to = reinterpret_cast<float*>(y.data);
         std::vector<float> values(size_t(matrix.columns)), gathered(size_t(matrix.columns));
-        int64_t first, last, number = 0;
-        worker.share(matrix.rows, first, last);
+        const Range own = worker.share(matrix.rows);
+        int64_t number = 0;
         rows.each([&](int64_t row_x, int64_t row_y) {
             int64_t row = number++;
-            if (row < first || row >= last) return;
+            if (row < own.first || row >= own.last) return;
             matrix.row(0, row, values.data(), worker);
             live.each([&](int64_t at_x, int64_t at_y) {
                 const float* operand = from + at_x + row_x;

@@ -91,8 +91,7 @@ struct Batched {
         const int64_t tokens = live_count(x_view, site.inputs()), groups = matrix.groups();
         const bool alone = matrix.matrices >= heads_for_one * worker.count;
         if (!alone && pieces(tokens) > 0) prepare_together(tokens, worker);
-        int64_t first, last;
-        worker.share(matrix.matrices * groups, first, last);
+        const auto [first, last] = worker.share(matrix.matrices * groups);
         for (int64_t head = first / groups; head * groups < last; ++head) {
             uint8_t* head_x = prepared + (alone ? worker.index : head) * head_bytes();
             for (int64_t piece = 0; alone && piece < pieces(tokens); ++piece)
@@ -108,8 +107,7 @@ struct Batched {
     }
 
     void prepare_together(int64_t tokens, const Worker& worker) const {
-        int64_t first, last;
-        worker.share(pieces(tokens) * matrix.matrices, first, last);
+        const auto [first, last] = worker.share(pieces(tokens) * matrix.matrices);
         for (int64_t i = first; i < last; ++i) {
             const int64_t head = i % matrix.matrices, piece = i / matrix.matrices;
             prepare(head, piece, tokens, prepared + head * head_bytes());

@@ -37,13 +37,12 @@ Task bind(const Launch& launch, const Site& site) {
     float parameter =
         entry.parameter ? float(operation.node->attributes.number(entry.parameter)) : 0;
     return [=, map = site.isa.*entry.map](const Worker& worker) {
-        int64_t first, last;
         // A single row is divided, too: one token is the common case.
         if (to.count(site.inputs(), y) == 1) {
-            worker.share(to.length, first, last);
+            const auto [first, last] = worker.share(to.length);
             return map(from.data + first, to.data + first, last - first, parameter);
         }
-        to.share(site.inputs(), y, worker, first, last);
+        const auto [first, last] = to.share(site.inputs(), y, worker);
         for (int64_t r = first; r < last; ++r) map(from.row(r), to.row(r), to.length, parameter);
     };
 }

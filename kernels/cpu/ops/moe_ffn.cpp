@@ -31,11 +31,6 @@ size_t claim(std::span<const Operation> ahead) {
 
 int64_t scratch_bytes(std::span<const Operation> claimed) { return MoeRoom(claimed[0]).bytes; }
 
-// Of a matrix, [first, last).
-struct Groups {
-    int64_t first = 0, last = 0;
-};
-
 // Gate or up: the offsets in scratch memory of what it reads and writes.
 struct Projection {
     const HeldMatrix& matrix;
@@ -105,7 +100,7 @@ struct MoeFfn {
         prepare(to_gate, worker);
         if (!one) prepare(to_up, worker);
         worker.barrier->wait();
-        deal_experts(gate, worker, [&](const Worker& member, int64_t expert, Groups groups) {
+        deal_experts(gate, worker, [&](const Worker& member, int64_t expert, Range groups) {
             hidden_product(to_gate, expert, groups, groups_of(up, expert, groups.first), member);
             const bool ends = groups.last == gate.groups();
             hidden_product(to_up, expert, groups,
@@ -119,8 +114,8 @@ struct MoeFfn {
         // The experts add up in y, so its rows are dealt: nobody else touches those of a member.
         const int64_t step = step_of(down);
         const int64_t steps = (down.groups() + step - 1) / step;
-        auto multiply_rows = [&](const Worker& member, int64_t first, int64_t last) {
-            const Groups groups{first * step, std::min(last * step, down.groups())};
+        auto multiply_rows = [&](const Worker& member, Range part) {
+            const Range groups{part.first * step, std::min(part.last * step, down.groups())};
             clear(groups);
             each_expert([&](int64_t expert) { down_product(expert, groups, member); });
         };
@@ -197,7 +192,7 @@ struct MoeFfn {
         each_expert([&](int64_t expert) { all += steps * cost_of(expert), ++chosen; });
         const int64_t two_steps =
             std::max<int64_t>(1, 2 * all / std::max<int64_t>(1, chosen * steps));
-        auto run_steps = [&](const Worker& member, int64_t first, int64_t last) {
+        auto run_steps = [&](const Worker& member, Range part) {
             int64_t begin = 0;
             each_expert([&](int64_t expert) {
                 const int64_t cost = cost_of(expert);
@@ -205,10 +200,10 @@ struct MoeFfn {
                 auto before = [&](int64_t at) {
                     return std::clamp<int64_t>((at - begin + cost - 1) / cost, 0, steps);
                 };
-                const Groups some{before(first) * step,
-                                  std::min(matrix.groups(), before(last) * step)};
+                const Range groups{before(part.first) * step,
+                                   std::min(matrix.groups(), before(part.last) * step)};
                 begin += steps * cost;
-                if (some.first < some.last) each(member, expert, some);
+                if (groups.first < groups.last) each(member, expert, groups);
             });
         };
         worker.deal(all, two_steps, run_steps, parts_for(tokens()));
@@ -229,16 +224,16 @@ struct MoeFfn {
 
     // The tokens in the forms that a matrix reads; rows of f32 are read as they lie.
     void prepare(const Projection& reader, const Worker& worker) const {
-        int64_t first, last, block = block_read_by(reader.matrix);
+        const int64_t block = block_read_by(reader.matrix);
         bool rows = !room.tiled;
         if (room.tiled) each_expert([&](int64_t expert) { rows = rows || !reads_tiles(expert); });
-        worker.share(tokens(), first, last);
-        for (int64_t r = first; rows && block > 0 && r < last; ++r)
+        const Range own_tokens = worker.share(tokens());
+        for (int64_t r = own_tokens.first; rows && block > 0 && r < own_tokens.last; ++r)
             site.isa.quantize(x.row(r), x.length, block,
                               at<uint8_t>(reader.rows) + r * q8_row(x.length, block).bytes);
         const TileForm form = tile_form(reader.matrix, room.embd);
         if (!room.tiled || !form) return;
-        worker.share(all_choices(), first, last);
+        const auto [first, last] = worker.share(all_choices());
         for (int64_t i = first; i < last; ++i)
             if (reads_tiles(expert_of(i)))
                 place(form, x.row(at<const int32_t>(room.token)[i]), i, reader.tiles);
@@ -246,7 +241,7 @@ struct MoeFfn {
 
     // A product of all choices of an expert and some groups of its rows, whose operand is in tiles
     // where it has many and the matrix reads them. Else `rows` are its own.
-    void multiply_choices(const HeldMatrix& matrix, int64_t tiles, int64_t expert, Groups groups,
+    void multiply_choices(const HeldMatrix& matrix, int64_t tiles, int64_t expert, Range groups,
                           Product rows, const Worker& worker) const {
         rows.tokens = choices_of(expert);
         rows.first_group = groups.first;
@@ -259,7 +254,7 @@ struct MoeFfn {
     }
 
     // Asks for the groups at `then` behind its own.
-    void hidden_product(const Projection& projection, int64_t expert, Groups groups,
+    void hidden_product(const Projection& projection, int64_t expert, Range groups,
                         const uint8_t* then, const Worker& worker) const {
         const HeldMatrix& matrix = projection.matrix;
         int64_t first = first_choice(expert), block = block_read_by(matrix);
@@ -282,8 +277,7 @@ struct MoeFfn {
     }
 
     void activate(const Worker& worker) const {
-        int64_t first, last, choices = all_choices();
-        worker.share(choices, first, last);
+        const auto [first, last] = worker.share(all_choices());
         int64_t block = block_read_by(down);
         int64_t bytes = block ? q8_row(room.ffn, block).bytes : 0;
         const TileForm form = tile_form(down, room.ffn);
@@ -301,13 +295,13 @@ struct MoeFfn {
         }
     }
 
-    void clear(Groups groups) const {
+    void clear(Range groups) const {
         const int64_t first = groups.first * down.lanes;
         const int64_t last = std::min(groups.last * down.lanes, room.embd);
         for (int64_t t = 0; t < tokens(); ++t) std::fill(y.row(t) + first, y.row(t) + last, 0.0f);
     }
 
-    void down_product(int64_t expert, Groups groups, const Worker& worker) const {
+    void down_product(int64_t expert, Range groups, const Worker& worker) const {
         int64_t first = first_choice(expert), block = block_read_by(down);
         int64_t stride = block ? q8_row(room.ffn, block).bytes : room.ffn * 4;
         multiply_choices(

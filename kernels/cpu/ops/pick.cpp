@@ -37,8 +37,7 @@ Task bind(const Launch& launch, const Site& site) {
     Rows from = *as_rows(without_axis(x, axis), columns), to = *as_rows(y, columns);
     from.data += index * x.strides[axis];
     return [=](const Worker& worker) {
-        int64_t first, last;
-        to.share(site.inputs(), y, worker, first, last);
+        const auto [first, last] = to.share(site.inputs(), y, worker);
         for (int64_t r = first; r < last; ++r) std::copy_n(from.row(r), to.length, to.row(r));
     };
 }

@@ -36,8 +36,7 @@ class DenseRows {
 // Calls use(row number, dense f32 row) for this worker's share of the rows.
 template <typename Use>
 void each_dense_row(const graph::View& view, const Site& site, const Worker& worker, Use use) {
-    int64_t first, last;
-    worker.share_rows(live_count(view, site.inputs()), 1, first, last);
+    const auto [first, last] = worker.share_rows(live_count(view, site.inputs()), 1);
     DenseRows dense(view);
     for (int64_t r = first; r < last; ++r) use(r, dense.row(r));
 }
@@ -62,11 +61,9 @@ Task bind_tiles(const Launch& launch, const Site& site, const TileForm& form) {
     return [=](const Worker& worker) {
         int64_t rows = live_count(from, site.inputs());
         DenseRows dense(from);
-        int64_t first, last;
-        if (worker.only)
-            first = worker.only->first / tile_tokens, last = tiles_of(worker.only->last);
-        else
-            worker.share(tiles_of(rows), first, last);
+        const auto [first, last] =
+            worker.only ? Range{worker.only->first / tile_tokens, tiles_of(worker.only->last)}
+                        : worker.share(tiles_of(rows));
         for (int64_t r = first * tile_tokens; r < last * tile_tokens; ++r)
             form.place(r < rows ? dense.row(r) : nullptr,
                        reinterpret_cast<uint8_t*>(to.data) + r / tile_tokens * form.bytes(),

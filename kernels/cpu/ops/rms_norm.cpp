@@ -29,8 +29,7 @@ Task bind(const Launch& launch, const Site& site) {
     if (!weight) ones.assign(size_t(to.length), 1.0f);
     float epsilon = float(operation.node->attributes.number("epsilon"));
     return [=](const Worker& worker) {
-        int64_t first, last;
-        to.share(site.inputs(), y, worker, first, last);
+        const auto [first, last] = to.share(site.inputs(), y, worker);
         for (int64_t r = first; r < last; ++r)
             site.isa.rms_norm(from.row(r),
                               weight ? reinterpret_cast<const float*>(weight.data) : ones.data(),

@@ -118,8 +118,7 @@ Task bind(const Launch& launch, const Site& site) {
         float* cosines = worker.scratch(2 * turns.count());
         float* sines = cosines + turns.count();
         Turns::Cursor cursor(turns);
-        int64_t first, last;
-        worker.share_rows(live_count(x, site.inputs()), 1, first, last);
+        const auto [first, last] = worker.share_rows(live_count(x, site.inputs()), 1);
         for (int64_t t = first; t < last; ++t) {
             cursor.at(reinterpret_cast<const int32_t*>(positions.data)[t], cosines, sines);
             for (const auto& [from, to] : all)

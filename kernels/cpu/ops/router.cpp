@@ -51,8 +51,7 @@ void take(const float* x, const int32_t* ids, float* y, int64_t count) {
 template <typename Row>
 Task by_rows(const Site& site, const graph::View& y, Row row) {
     return [=, to = *as_rows(y, 1)](const Worker& worker) {
-        int64_t first, last;
-        to.share(site.inputs(), y, worker, first, last);
+        const auto [first, last] = to.share(site.inputs(), y, worker);
         for (int64_t r = first; r < last; ++r) row(r, worker);
     };
 }

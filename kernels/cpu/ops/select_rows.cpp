@@ -19,8 +19,7 @@ Task bind(const Launch& launch, const Site& site) {
     size_t columns = y.axes.size() - 1;
     Rows from = *as_rows(site.view(operation.inputs[0]), columns), to = *as_rows(y, columns);
     return [=](const Worker& worker) {
-        int64_t first, last;
-        worker.share(live_count(rows, site.inputs()), first, last);
+        const auto [first, last] = worker.share(live_count(rows, site.inputs()));
         for (int64_t r = first; r < last; ++r)
             std::copy_n(from.row(reinterpret_cast<const int32_t*>(rows.data)[r]), to.length,
                         to.row(r));

@@ -31,10 +31,9 @@ struct ShortConv {
     int64_t history = 0;
 
     void run(const Worker& worker) const {
-        int64_t first, last;
-        worker.share((x.length + channels_at_a_time - 1) / channels_at_a_time, first, last);
-        first *= channels_at_a_time;
-        last = std::min(last * channels_at_a_time, x.length);
+        const Range own = worker.share((x.length + channels_at_a_time - 1) / channels_at_a_time);
+        const int64_t first = own.first * channels_at_a_time;
+        const int64_t last = std::min(own.last * channels_at_a_time, x.length);
         for (const graph::Sequence& sequence : site.inputs().sequences)
             for (int64_t c = first; c < last; c += convolution_channels) {
                 Convolution part{.channels = std::min<int64_t>(convolution_channels, last - c),

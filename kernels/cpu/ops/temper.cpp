@@ -22,8 +22,7 @@ Task bind(const Launch& launch, const Site& site) {
     const double beta = operation.node->attributes.number("beta");
     const double length = operation.node->attributes.number("length");
     return [=](const Worker& worker) {
-        int64_t first, last;
-        to.share(site.inputs(), y, worker, first, last);
+        const auto [first, last] = to.share(site.inputs(), y, worker);
         for (int64_t r = first; r < last; ++r) {
             const int32_t position = reinterpret_cast<const int32_t*>(positions.data)[r];
             const double factor = 1 + beta * std::log1p(std::floor(position / length));
