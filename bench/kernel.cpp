@@ -51,7 +51,7 @@ void run(benchmark::State& state, const kernels::cpu::Isa& isa, DType dtype, int
     for (int64_t i = 0; i < groups; ++i)
         std::copy_n(packed.data(), group, matrix.data() + i * group);
 
-    const kernels::cpu::Matrix& kernel = *isa.matrix(int(dtype));
+    const kernels::cpu::MatrixKernels& kernel = *isa.kernels(int(dtype));
     const kernels::cpu::TileForm form = kernels::cpu::tile_form_for(isa, dtype, columns);
     const bool tiles = tokens > kernels::cpu::most_tokens_in_rows;
     const int64_t block = kernel.block;

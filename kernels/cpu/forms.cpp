@@ -91,10 +91,10 @@ int64_t TileForm::groups() const {
     return are_codes && !crossed ? isa->most_panel_groups : isa->panel_groups;
 }
 
-Multiply TileForm::product_of(const Matrix& matrix) const {
-    if (crossed && matrix.multiply_crossed) return matrix.multiply_crossed;
-    if (q16_block > 0) return matrix.multiply_q16;
-    return parts > 0 ? matrix.multiply_bf16 : matrix.multiply_tiles;
+Multiply TileForm::product_of(const MatrixKernels& kernels) const {
+    if (crossed && kernels.multiply_crossed) return kernels.multiply_crossed;
+    if (q16_block > 0) return kernels.multiply_q16;
+    return parts > 0 ? kernels.multiply_bf16 : kernels.multiply_tiles;
 }
 
 void TileForm::place(const float* row, uint8_t* tile, int token) const {
@@ -110,13 +110,13 @@ void TileForm::place(const float* row, uint8_t* tile, int token) const {
 }
 
 TileForm tile_form_for(const Isa& isa, gguf::DType dtype, int64_t columns, bool crossed) {
-    const Matrix& matrix = *isa.matrix(int(dtype));
+    const MatrixKernels& kernels = *isa.kernels(int(dtype));
     const bool q16 =
-        matrix.q16_block > 0 && (matrix.multiply_q16 || (crossed && matrix.multiply_crossed));
-    const int parts = matrix.multiply_bf16 && !q16 ? bf16_parts(dtype) : 0;
+        kernels.q16_block > 0 && (kernels.multiply_q16 || (crossed && kernels.multiply_crossed));
+    const int parts = kernels.multiply_bf16 && !q16 ? bf16_parts(dtype) : 0;
     return {.isa = &isa,
             .parts = parts,
-            .q16_block = q16 ? matrix.q16_block : 0,
+            .q16_block = q16 ? kernels.q16_block : 0,
             .block = parts > 0 || q16 ? 0 : form_block(dtype),
             .columns = columns,
             .crossed = crossed};

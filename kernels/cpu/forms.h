@@ -47,8 +47,8 @@ struct TileForm {
     int64_t bytes() const;
     // Groups of rows that products take at a time.
     int64_t groups() const;
-    // The product of a matrix that reads such tiles.
-    Multiply product_of(const Matrix& matrix) const;
+    // The product of a type whose kernels read such tiles.
+    Multiply product_of(const MatrixKernels& kernels) const;
     // Puts an f32 row in place `token` of a tile; null: zeros.
     void place(const float* row, uint8_t* tile, int token) const;
 };

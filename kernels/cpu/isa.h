@@ -6,7 +6,7 @@
 //     loading      packing.h interleaves groups of `lanes` rows of W: a vector has the same few
 //                  bytes of each, and lane r of a vector of sums belongs to row r (loading.h)
 //     recording    ops/linear.cpp says in which form (forms.h) tokens are read, and looks up the
-//                  kernels of W's type (Matrix)
+//                  kernels of W's type (MatrixKernels)
 //     in a step    ops/prepare.cpp brings tokens to that form (isa/quantize.cpp, isa/place*.cpp),
 //                  once for all who read it; then each member of the team takes groups of rows and
 //                  calls the kernel with them (Product)
@@ -142,7 +142,7 @@ struct Product {
 
 // The products of a type, by the form in which tokens lie; null where it has none of that form.
 using Multiply = void (*)(const Product& product);
-struct Matrix {
+struct MatrixKernels {
     int64_t block = 0;                  // of rows and tiles in int8; 0: they are f32
     Multiply multiply_rows = nullptr;   // f32 rows, or Q8Rows; there always are some
     Multiply multiply_tiles = nullptr;  // f32 tiles, or Q8Tiles
@@ -217,7 +217,8 @@ struct AttentionParts {
 };
 
 // One token of a gated delta rule (graph/ops/delta_net.cpp) on rows [0, count) of a state, each
-// `length` floats. `decay` is what the state is multiplied by: one factor, or one per column.
+// `length` floats. `decay` is what the state is multiplied by: one factor, or one per channel, that
+// is, column.
 struct DeltaStep {
     float* state = nullptr;
     int64_t count = 0, length = 0;
@@ -236,7 +237,7 @@ struct DeltaChunk {
     int64_t rows = 0, length = 0;
     int64_t tokens = 0;
     const float *const *q = nullptr, *const *k = nullptr, *const *v = nullptr;
-    const float* const* decay = nullptr;  // logarithms: one, or one per column
+    const float* const* decay = nullptr;  // logarithms: one, or one per channel
     const float* const* beta = nullptr;
     bool per_channel = false;
     float* const* out = nullptr;
@@ -262,14 +263,17 @@ struct Convolution {
 // Puts a row in place `token` of a bf16 tile; null: zeros.
 using PlaceBf16 = void(const float* row, int64_t columns, int parts, uint8_t* tile, int token);
 
-// What a set multiplies in prompts otherwise than in int8 and f32; each does what those before do.
+// What a set multiplies in prompts otherwise than in int8 and f32; each does what those before do,
+// but for the last.
 enum class Reduced {
     Nothing,  // but types of few levels (forms.h), in 16-bit integers
     // F16, BF16 and attention with caches other than F32 in 16-bit integers; with caches of codes
     // the attention of few tokens, too. AVX2 and all above.
     Int16,
     LongBlocks,  // those of BF16 in blocks of 128: AVX512-BF16
-    AllTypes     // all in bf16 but F32 and types of few levels; F16 as two such numbers: AMX-BF16
+    // All in bf16 but F32 and types of few levels, F16 as two such numbers; of what stands above,
+    // only attention. AMX-BF16.
+    AllTypes
 };
 
 // One number to one number. Where an array is cut changes no bit. What is no number stays none.
@@ -290,7 +294,7 @@ struct Isa {
     // to unpack them.
     bool keeps_short_bf16 = false;
     // The matrix kernels of a type (gguf::DType); null where there are none.
-    const Matrix* (*matrix)(int dtype) = nullptr;
+    const MatrixKernels* (*kernels)(int dtype) = nullptr;
     // A row as a Q8Row, in blocks of 32 or 256.
     void (*quantize)(const float* x, int64_t columns, int64_t block, uint8_t* row) = nullptr;
     // Puts a token's row in its place in a row of Q8Tiles, in blocks of 32 or 256; null: zeros.

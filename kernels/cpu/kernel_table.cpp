@@ -18,6 +18,8 @@ extern const CpuKernel linear_units, linear_q16_of_128, linear_q16_of_f16, linea
 
 namespace {
 
+// In order of preference: a set that has matrix units is offered the kernels behind them, too, but
+// has no products for these.
 constexpr const CpuKernel* table[] = {
     &ops::linear_q16_of_few_levels,
     &ops::linear_units,

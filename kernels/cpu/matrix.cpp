@@ -60,14 +60,14 @@ void multiply_tiles(const HeldMatrix& held, const TileForm& form, int64_t matrix
     describe(held, matrix, product);
     product.x_stride = form.bytes();
     product.scratch = product_memory(worker);
-    const Matrix& kernel = *form.isa->matrix(int(held.dtype));
+    const MatrixKernels& kernel = *form.isa->kernels(int(held.dtype));
     form.product_of(kernel)(product);
 }
 
 void multiply(const HeldMatrix& held, const Isa& isa, int64_t matrix, Product product,
               const Worker& worker) {
     describe(held, matrix, product);
-    if (held.packed) return isa.matrix(int(held.dtype))->multiply_rows(product);
+    if (held.packed) return isa.kernels(int(held.dtype))->multiply_rows(product);
     std::vector<float> values(size_t(held.columns));
     int64_t last = std::min(product.last_group * held.lanes, held.rows);
     for (int64_t row = product.first_group * held.lanes; row < last; ++row) {

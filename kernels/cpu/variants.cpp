@@ -79,6 +79,7 @@ bool has_amx() {
 }
 #endif
 
+// Best first.
 constexpr Variant variants[] = {
 #if defined(__x86_64__)
     {"amx", [] { return has_avx512() && has_vbmi() && has_amx(); }, amx::isa},

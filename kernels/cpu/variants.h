@@ -9,7 +9,7 @@
 
 namespace tandem::kernels::cpu {
 
-// The variants of this build, best first.
+// One set of instructions that kernels are built for.
 struct Variant {
     const char* name;
     bool (*supported)();  // by this machine

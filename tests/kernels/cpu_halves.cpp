@@ -193,17 +193,17 @@ TEST(CpuHalves, CrossedProductsAreTheSame) {
     for (DType dtype : {DType::F16, DType::BF16})
         for (const test::Machine& machine : test::machines()) {
             const kernels::cpu::Isa& isa = kernels::cpu::find_variant(machine.variant)->isa();
-            const kernels::cpu::Matrix& matrix = *isa.matrix(int(dtype));
-            if (!matrix.multiply_crossed) continue;
+            const kernels::cpu::MatrixKernels& kernels = *isa.kernels(int(dtype));
+            if (!kernels.multiply_crossed) continue;
             SCOPED_TRACE(machine.variant + " " + std::string(gguf::name(dtype)));
-            const auto block = size_t(matrix.q16_block);
+            const auto block = size_t(kernels.q16_block);
             const Weights weights(dtype, alone(rows, block));
             const auto tokens = alone(2 * rows + 5, block);
             auto product = [&](bool crossed) {
                 return test::product_of(isa, dtype, weights.bytes, tokens, true, crossed);
             };
             expect_product(product(true), weights.values, tokens, 0x1p-13, block);
-            if (matrix.multiply_q16)
+            if (kernels.multiply_q16)
                 EXPECT_EQ(product(true), product(false));
             else  // in bf16, then
                 expect_product(product(false), weights.values, tokens, 0x1p-8, block);

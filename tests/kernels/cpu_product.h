@@ -27,11 +27,11 @@ inline std::vector<float> product_of_packed(const kernels::cpu::Isa& isa, gguf::
     struct alignas(64) Line {
         uint8_t bytes[64];
     };
-    const cpu::Matrix& matrix = *isa.matrix(int(dtype));
+    const cpu::MatrixKernels& kernels = *isa.kernels(int(dtype));
     const cpu::TileForm form = cpu::tile_form_for(isa, dtype, columns, crossed);
-    const int64_t stride = tiles              ? form.bytes()
-                           : matrix.block > 0 ? cpu::q8_row(columns, matrix.block).bytes
-                                              : (columns * 4 + 63) / 64 * 64;
+    const int64_t stride = tiles               ? form.bytes()
+                           : kernels.block > 0 ? cpu::q8_row(columns, kernels.block).bytes
+                                               : (columns * 4 + 63) / 64 * 64;
     const int64_t places = tiles ? cpu::tiles_of(count) * cpu::tile_tokens : count;
     std::vector<Line> x(size_t(places * stride / 64)), scratch(size_t(cpu::product_scratch / 64));
     auto* to = reinterpret_cast<uint8_t*>(x.data());
@@ -39,15 +39,15 @@ inline std::vector<float> product_of_packed(const kernels::cpu::Isa& isa, gguf::
         const float* row = token < count ? tokens[size_t(token)].data() : nullptr;
         if (tiles)
             form.place(row, to + token / cpu::tile_tokens * stride, int(token % cpu::tile_tokens));
-        else if (matrix.block > 0)
-            isa.quantize(row, columns, matrix.block, to + token * stride);
+        else if (kernels.block > 0)
+            isa.quantize(row, columns, kernels.block, to + token * stride);
         else
             std::copy_n(row, columns, reinterpret_cast<float*>(to + token * stride));
     }
     const size_t results = size_t(count) * size_t(rows);
     std::vector<Line> y_lines((results * sizeof(float) + sizeof(Line) - 1) / sizeof(Line));
     auto* y = reinterpret_cast<float*>(y_lines.data());
-    auto* multiply = tiles ? form.product_of(matrix) : matrix.multiply_rows;
+    auto* multiply = tiles ? form.product_of(kernels) : kernels.multiply_rows;
     multiply({.matrix = reinterpret_cast<const uint8_t*>(packed.data()),
               .rows = rows,
               .columns = columns,

@@ -145,7 +145,7 @@ TEST(CpuSums, OfCrossedProductsAreTheSame) {
     for (const test::Machine& machine : test::machines())
         for (const Case& of : cases) {
             const kernels::cpu::Isa& isa = kernels::cpu::find_variant(machine.variant)->isa();
-            const bool has_such = isa.matrix(int(of.dtype))->multiply_crossed;
+            const bool has_such = isa.kernels(int(of.dtype))->multiply_crossed;
             EXPECT_EQ(has_such, isa.largest_code == 120) << gguf::name(of.dtype);
             if (!has_such) continue;
             const auto bytes = extreme_rows(of);

@@ -8,12 +8,12 @@ namespace tandem::kernels::cpu::TANDEM_ISA {
 
 namespace {
 
-// What Q4_K and Q5_K share: d, dmin, and 6-bit scales and minima of eight groups in three dwords.
+// What Q4_K and Q5_K share: d, dmin, and 6-bit scales and minima of eight runs in three dwords.
 struct SixBits {
     using Scales = WholeScales<false, true>;
     const uint8_t* p;
     F d, dmin;
-    I all_scales[2], all_mins[2];  // bytes of four groups in each lane
+    I all_scales[2], all_mins[2];  // bytes of four runs in each lane
 
     explicit SixBits(const uint8_t* at)
         : p(at), d(load_f16(p)), dmin(sub(zero(), load_f16(p + 2 * lanes))) {
@@ -26,10 +26,10 @@ struct SixBits {
         all_mins[1] =
             bit_or(bit_and(shift_right(third, 4), low), bit_and(shift_right(second, 2), high));
     }
-    [[gnu::always_inline]] Scales scales(int g) const {
-        const int at = 8 * (g % 4);
-        const I scale = field(all_scales[g / 4], at, 8);
-        return {d, dmin, {scale}, {field(all_mins[g / 4], at, 8)}, scale};
+    [[gnu::always_inline]] Scales scales(int run) const {
+        const int at = 8 * (run % 4);
+        const I scale = field(all_scales[run / 4], at, 8);
+        return {d, dmin, {scale}, {field(all_mins[run / 4], at, 8)}, scale};
     }
 };
 
@@ -44,13 +44,15 @@ struct Q2_K {
 
     explicit Q2_K(const uint8_t* at)
         : p(at), d(load_f16(p)), dmin(sub(TANDEM_ISA::zero(), load_f16(p + 2 * lanes))) {}
-    [[gnu::always_inline]] const uint8_t* group(int g) const { return p + (4 + 10 * g) * lanes; }
-    [[gnu::always_inline]] auto codes(int g) const {
-        return [q = group(g) + 2 * lanes](int j) { return two_bits(q, j, 0); };
+    [[gnu::always_inline]] const uint8_t* of_run(int run) const {
+        return p + (4 + 10 * run) * lanes;
     }
-    [[gnu::always_inline]] Scales scales(int g) const {
+    [[gnu::always_inline]] auto codes(int run) const {
+        return [q = of_run(run) + 2 * lanes](int j) { return two_bits(q, j, 0); };
+    }
+    [[gnu::always_inline]] Scales scales(int run) const {
         Scales s{d, dmin};
-        const I both = load_u16(group(g));
+        const I both = load_u16(of_run(run));
         for (int h = 0; h < 2; ++h) {
             s.scales[h] = field(both, 8 * h, 4);
             s.mins[h] = field(both, 8 * h + 4, 4);
@@ -68,7 +70,7 @@ struct Q3_K {
     // scales of 6 bits [16], d, codes [96]
     const uint8_t* p;
     F d;
-    I all_scales[4];  // bytes of two groups in each lane, 32 more than they are
+    I all_scales[4];  // bytes of two runs in each lane, 32 more than they are
 
     explicit Q3_K(const uint8_t* at) : p(at), d(load_f16(p + 12 * lanes)) {
         const I low = splat_bytes(15), high = splat_bytes(48), third = dword(p, 2);
@@ -79,12 +81,12 @@ struct Q3_K {
                                        bit_and(v == 0 ? third : shift_right(third, 2), high));
         }
     }
-    [[gnu::always_inline]] auto codes(int g) const {
-        const uint8_t* const q = p + (14 + 12 * g) * lanes;
+    [[gnu::always_inline]] auto codes(int run) const {
+        const uint8_t* const q = p + (14 + 12 * run) * lanes;
         return [q, high = dword(q, 0)](int j) { return three_bits(high, q + 4 * lanes, j); };
     }
-    [[gnu::always_inline]] Scales scales(int g) const {
-        const I two = shift_right(all_scales[g / 2], 16 * (g % 2));
+    [[gnu::always_inline]] Scales scales(int run) const {
+        const I two = shift_right(all_scales[run / 2], 16 * (run % 2));
         const I apart =
             bit_or(bit_and(two, splat(0xff)), bit_and(shift_left(two, 8), splat(0xff0000)));
         // Less 32 in each half, so that none takes from the other.
@@ -103,8 +105,8 @@ struct Q4_K : SixBits {
     static constexpr bool is_signed = false, by_quads = true;
     // d, dmin, scales and minima of 6 bits [8], codes [128]
     using SixBits::SixBits;
-    [[gnu::always_inline]] auto codes(int g) const {
-        return [q = p + (16 + 16 * g) * lanes](int j) { return nibbles(q, j); };
+    [[gnu::always_inline]] auto codes(int run) const {
+        return [q = p + (16 + 16 * run) * lanes](int j) { return nibbles(q, j); };
     }
 };
 
@@ -114,8 +116,8 @@ struct Q5_K : SixBits {
     static constexpr bool is_signed = false, by_quads = true;
     // likewise, but 8 x {fifth bits [4], codes [16]}
     using SixBits::SixBits;
-    [[gnu::always_inline]] auto codes(int g) const {
-        const uint8_t* const q = p + (16 + 20 * g) * lanes;
+    [[gnu::always_inline]] auto codes(int run) const {
+        const uint8_t* const q = p + (16 + 20 * run) * lanes;
         return [q, high = dword(q, 0)](int j) { return five_bits(high, q + 4 * lanes, j); };
     }
 };
@@ -130,13 +132,15 @@ struct Q6_K {
     F d;
 
     explicit Q6_K(const uint8_t* at) : p(at), d(load_f16(p)) {}
-    [[gnu::always_inline]] const uint8_t* group(int g) const { return p + (2 + 26 * g) * lanes; }
-    [[gnu::always_inline]] auto codes(int g) const {
-        return [q = group(g) + 2 * lanes](int j) { return six_bits(q, q + 8 * lanes, j); };
+    [[gnu::always_inline]] const uint8_t* of_run(int run) const {
+        return p + (2 + 26 * run) * lanes;
     }
-    [[gnu::always_inline]] Scales scales(int g) const {
+    [[gnu::always_inline]] auto codes(int run) const {
+        return [q = of_run(run) + 2 * lanes](int j) { return six_bits(q, q + 8 * lanes, j); };
+    }
+    [[gnu::always_inline]] Scales scales(int run) const {
         Scales s{d};
-        s.pair = load_s8_pairs(group(g));
+        s.pair = load_s8_pairs(of_run(run));
         s.scales[0] = lower_half(s.pair);
         s.scales[1] = shift_right_signed(s.pair, 16);
         return s;
@@ -155,24 +159,24 @@ struct IQ4_XS {
 
     explicit IQ4_XS(const uint8_t* at)
         : p(at), d(load_f16(p)), high(load_u16(p + 2 * lanes)), low(dword(p + 4 * lanes, 0)) {}
-    [[gnu::always_inline]] auto codes(int g) const {
-        return [q = p + (8 + 16 * g) * lanes, table = biased(table16(nonlinear.level))](int j) {
+    [[gnu::always_inline]] auto codes(int run) const {
+        return [q = p + (8 + 16 * run) * lanes, table = biased(table16(nonlinear.level))](int j) {
             return lookup_nibbles(table, q, j);
         };
     }
-    [[gnu::always_inline]] Scales scales(int g) const {
-        I scale = bit_or(field(low, 4 * g, 4), shift_left(field(high, 2 * g, 2), 4));
+    [[gnu::always_inline]] Scales scales(int run) const {
+        I scale = bit_or(field(low, 4 * run, 4), shift_left(field(high, 2 * run, 2), 4));
         return {mul(d, to_float(add(scale, splat(-32))))};
     }
 };
 
 }  // namespace
 
-extern const Matrix q2_k = kernels_of<Q2_K>;
-extern const Matrix q3_k = kernels_of<Q3_K>;
-extern const Matrix q4_k = kernels_of<Q4_K>;
-extern const Matrix q5_k = kernels_of<Q5_K>;
-extern const Matrix q6_k = kernels_of<Q6_K>;
-extern const Matrix iq4_xs = kernels_of<IQ4_XS>;
+extern const MatrixKernels q2_k = kernels_of<Q2_K>;
+extern const MatrixKernels q3_k = kernels_of<Q3_K>;
+extern const MatrixKernels q4_k = kernels_of<Q4_K>;
+extern const MatrixKernels q5_k = kernels_of<Q5_K>;
+extern const MatrixKernels q6_k = kernels_of<Q6_K>;
+extern const MatrixKernels iq4_xs = kernels_of<IQ4_XS>;
 
 }  // namespace tandem::kernels::cpu::TANDEM_ISA

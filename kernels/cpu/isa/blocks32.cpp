@@ -122,7 +122,7 @@ struct IQ4_NL {
 };
 
 // F: twice the E2M1 values, from -12 to 12, which `values` has moved up by `zero`. Scales are
-// halves, in turn.
+// halved for that.
 struct FourBits {
     static constexpr int zero = 12, levels = 25;
     static constexpr bool is_signed = false, by_quads = true;
@@ -161,8 +161,8 @@ struct NVFP4 : FourBits {
     I packed;
 
     explicit NVFP4(const uint8_t* at) : p(at), packed(load(p)) {}
-    [[gnu::always_inline]] auto codes(int g) const {
-        return [q = p + (4 + 16 * g) * lanes, table = table16(values)](int j) {
+    [[gnu::always_inline]] auto codes(int run) const {
+        return [q = p + (4 + 16 * run) * lanes, table = table16(values)](int j) {
             return lookup_nibbles(table, dword(q, j / 4 * 2 + j % 2), j % 4 >= 2);
         };
     }
@@ -174,23 +174,23 @@ struct NVFP4 : FourBits {
         const I scale = select_less(seven, splat(8), as_int(subnormal), normal);
         return as_float(select_less(bit_xor(bits, splat(0x7f)), splat(1), splat(0), scale));
     }
-    [[gnu::always_inline]] Scales scales(int g) const {
+    [[gnu::always_inline]] Scales scales(int run) const {
         Scales s;
-        for (int h = 0; h < 2; ++h) s.scales[h] = scale_of(field(packed, 16 * g + 8 * h, 8));
+        for (int h = 0; h < 2; ++h) s.scales[h] = scale_of(field(packed, 16 * run + 8 * h, 8));
         return s;
     }
 };
 
 }  // namespace
 
-extern const Matrix q4_0 = kernels_of<Q4_0>;
-extern const Matrix q4_1 = kernels_of<Q4_1>;
-extern const Matrix q5_0 = kernels_of<Q5_0>;
-extern const Matrix q5_1 = kernels_of<Q5_1>;
-extern const Matrix q6_0 = kernels_of<Q6_0>;
-extern const Matrix q8_0 = kernels_of<Q8_0>;
-extern const Matrix iq4_nl = kernels_of<IQ4_NL>;
-extern const Matrix mxfp4 = kernels_of<MXFP4>;
-extern const Matrix nvfp4 = kernels_of<NVFP4>;
+extern const MatrixKernels q4_0 = kernels_of<Q4_0>;
+extern const MatrixKernels q4_1 = kernels_of<Q4_1>;
+extern const MatrixKernels q5_0 = kernels_of<Q5_0>;
+extern const MatrixKernels q5_1 = kernels_of<Q5_1>;
+extern const MatrixKernels q6_0 = kernels_of<Q6_0>;
+extern const MatrixKernels q8_0 = kernels_of<Q8_0>;
+extern const MatrixKernels iq4_nl = kernels_of<IQ4_NL>;
+extern const MatrixKernels mxfp4 = kernels_of<MXFP4>;
+extern const MatrixKernels nvfp4 = kernels_of<NVFP4>;
 
 }  // namespace tandem::kernels::cpu::TANDEM_ISA

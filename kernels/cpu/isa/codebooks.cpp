@@ -25,13 +25,13 @@ struct IQ2_XXS {
     F d;
 
     explicit IQ2_XXS(const uint8_t* at) : p(at), d(mul(load_f16(p), splat(0.25f))) {}
-    [[gnu::always_inline]] I rest(int g) const { return dword(p + 2 * lanes, 2 * g + 1); }
-    [[gnu::always_inline]] Quads codes(int g) const {
-        auto four = [&](int) { return Numbers<0>{dword(p + 2 * lanes, 2 * g)}; };
-        return signed_points<iq2_xxs_book>(four, even_signs(rest(g)));
+    [[gnu::always_inline]] I rest(int run) const { return dword(p + 2 * lanes, 2 * run + 1); }
+    [[gnu::always_inline]] Quads codes(int run) const {
+        auto four = [&](int) { return Numbers<0>{dword(p + 2 * lanes, 2 * run)}; };
+        return signed_points<iq2_xxs_book>(four, even_signs(rest(run)));
     }
-    [[gnu::always_inline]] Scales scales(int g) const {
-        return {scale_of(d, shift_right(rest(g), 28))};
+    [[gnu::always_inline]] Scales scales(int run) const {
+        return {scale_of(d, shift_right(rest(run), 28))};
     }
 };
 
@@ -56,14 +56,14 @@ struct IQ2_XS {
     explicit IQ2_XS(const uint8_t* at) : p(at), d(mul(load_f16(p), splat(0.25f))) {
         for (int i = 0; i < 2; ++i) packed[i] = dword(p + 2 * lanes, i);
     }
-    [[gnu::always_inline]] Quads codes(int g) const {
-        const uint8_t* const q = p + (10 + 8 * g) * lanes;
+    [[gnu::always_inline]] Quads codes(int run) const {
+        const uint8_t* const q = p + (10 + 8 * run) * lanes;
         const SignedNumbers numbers{dword(q, 0), dword(q, 1)};
         auto four = [&](int) { return numbers; };
         return signed_points<iq2_xs_book>(four, even_signs(numbers));
     }
-    [[gnu::always_inline]] Scales scales(int g) const {
-        return scales_of_16(packed[g / 4], 8 * (g % 4), d);
+    [[gnu::always_inline]] Scales scales(int run) const {
+        return scales_of_16(packed[run / 4], 8 * (run % 4), d);
     }
 };
 
@@ -83,13 +83,13 @@ struct IQ2_S {
             packed[i] = dword(p + 10 * lanes, i);
         }
     }
-    [[gnu::always_inline]] Quads codes(int g) const {
-        const uint8_t* const q = p + (18 + 8 * g) * lanes;
-        auto four = [&](int) { return Numbers<2>{dword(q, 0), above[g / 4], 8 * (g % 4)}; };
+    [[gnu::always_inline]] Quads codes(int run) const {
+        const uint8_t* const q = p + (18 + 8 * run) * lanes;
+        auto four = [&](int) { return Numbers<2>{dword(q, 0), above[run / 4], 8 * (run % 4)}; };
         return signed_points<iq2_s_book>(four, dword(q, 1));
     }
-    [[gnu::always_inline]] Scales scales(int g) const {
-        return scales_of_16(packed[g / 4], 8 * (g % 4), d);
+    [[gnu::always_inline]] Scales scales(int run) const {
+        return scales_of_16(packed[run / 4], 8 * (run % 4), d);
     }
 };
 
@@ -103,17 +103,17 @@ struct IQ3_XXS {
     F d;
 
     explicit IQ3_XXS(const uint8_t* at) : p(at), d(mul(load_f16(p), splat(0.5f))) {}
-    [[gnu::always_inline]] I rest(int g) const { return dword(p + 2 * lanes, 3 * g + 2); }
-    [[gnu::always_inline]] Quads codes(int g) const {
-        auto four = [&](int i) { return Numbers<0>{dword(p + 2 * lanes, 3 * g + i)}; };
-        return signed_points<iq3_xxs_book>(four, even_signs(rest(g)));
+    [[gnu::always_inline]] I rest(int run) const { return dword(p + 2 * lanes, 3 * run + 2); }
+    [[gnu::always_inline]] Quads codes(int run) const {
+        auto four = [&](int i) { return Numbers<0>{dword(p + 2 * lanes, 3 * run + i)}; };
+        return signed_points<iq3_xxs_book>(four, even_signs(rest(run)));
     }
-    [[gnu::always_inline]] Scales scales(int g) const {
-        return {scale_of(d, shift_right(rest(g), 28))};
+    [[gnu::always_inline]] Scales scales(int run) const {
+        return {scale_of(d, shift_right(rest(run), 28))};
     }
 };
 
-// Of 2n + 1.
+// 2n + 1.
 [[gnu::always_inline]] inline I odd(I n) { return bit_or(shift_left(n, 1), splat(1)); }
 
 // x = +-d (2 S + 1) p[k]
@@ -129,16 +129,16 @@ struct IQ3_S {
     explicit IQ3_S(const uint8_t* at) : p(at), d(load_f16(p)), packed(dword(p + 10 * lanes, 0)) {
         for (int i = 0; i < 2; ++i) above[i] = dword(p + 2 * lanes, i);
     }
-    [[gnu::always_inline]] Quads codes(int g) const {
-        const uint8_t* const q = p + (14 + 12 * g) * lanes;
+    [[gnu::always_inline]] Quads codes(int run) const {
+        const uint8_t* const q = p + (14 + 12 * run) * lanes;
         auto four = [&](int i) {
-            return Numbers<1>{dword(q, i), above[g / 4], 8 * (g % 4) + 4 * i};
+            return Numbers<1>{dword(q, i), above[run / 4], 8 * (run % 4) + 4 * i};
         };
         return signed_points<iq3_s_book>(four, dword(q, 2));
     }
-    [[gnu::always_inline]] Scales scales(int g) const {
+    [[gnu::always_inline]] Scales scales(int run) const {
         Scales s{d};
-        s.scales[0] = s.pair = odd(field(packed, 4 * g, 4));
+        s.scales[0] = s.pair = odd(field(packed, 4 * run, 4));
         return s;
     }
 };
@@ -157,14 +157,16 @@ struct IQ1_S : Shifted {
     F d;
 
     explicit IQ1_S(const uint8_t* at) : p(at), d(mul(load_f16(p), splat(0.125f))) {}
-    [[gnu::always_inline]] I rest(int g) const { return load_u16(p + 34 * lanes + 2 * lanes * g); }
-    [[gnu::always_inline]] Quads codes(int g) const {
-        const I above = rest(g);
-        return shifted_points<0>(Numbers<3>{dword(p + 2 * lanes, g), above}, above, 15);
+    [[gnu::always_inline]] I rest(int run) const {
+        return load_u16(p + 34 * lanes + 2 * lanes * run);
     }
-    [[gnu::always_inline]] Scales scales(int g) const {
+    [[gnu::always_inline]] Quads codes(int run) const {
+        const I above = rest(run);
+        return shifted_points<0>(Numbers<3>{dword(p + 2 * lanes, run), above}, above, 15);
+    }
+    [[gnu::always_inline]] Scales scales(int run) const {
         Scales s{d};
-        s.scales[0] = s.pair = odd(field(rest(g), 12, 3));
+        s.scales[0] = s.pair = odd(field(rest(run), 12, 3));
         return s;
     }
 };
@@ -187,14 +189,14 @@ struct IQ1_M : Shifted {
         }
         d = mul(float_of_half(half), splat(0.125f));
     }
-    [[gnu::always_inline]] Quads codes(int g) const {
-        const uint8_t* const q = p + (8 + 6 * g) * lanes;
+    [[gnu::always_inline]] Quads codes(int run) const {
+        const uint8_t* const q = p + (8 + 6 * run) * lanes;
         const I above = load_u16(q + 4 * lanes);
         return shifted_points<4>(Numbers<3, 4>{load(q), above}, above, 3);
     }
-    [[gnu::always_inline]] Scales scales(int g) const {
+    [[gnu::always_inline]] Scales scales(int run) const {
         Scales s{d};
-        const I four = shift_right(packed[g / 4], 16 * (g / 2 % 2) + 6 * (g % 2));
+        const I four = shift_right(packed[run / 4], 16 * (run / 2 % 2) + 6 * (run % 2));
         for (int h = 0; h < 2; ++h) s.scales[h] = odd(field(four, 3 * h, 3));
         s.pair = pair_of(s.scales[0], s.scales[1]);
         return s;
@@ -203,12 +205,12 @@ struct IQ1_M : Shifted {
 
 }  // namespace
 
-extern const Matrix iq2_xxs = kernels_of<IQ2_XXS>;
-extern const Matrix iq2_xs = kernels_of<IQ2_XS>;
-extern const Matrix iq2_s = kernels_of<IQ2_S>;
-extern const Matrix iq3_xxs = kernels_of<IQ3_XXS>;
-extern const Matrix iq3_s = kernels_of<IQ3_S>;
-extern const Matrix iq1_s = kernels_of<IQ1_S>;
-extern const Matrix iq1_m = kernels_of<IQ1_M>;
+extern const MatrixKernels iq2_xxs = kernels_of<IQ2_XXS>;
+extern const MatrixKernels iq2_xs = kernels_of<IQ2_XS>;
+extern const MatrixKernels iq2_s = kernels_of<IQ2_S>;
+extern const MatrixKernels iq3_xxs = kernels_of<IQ3_XXS>;
+extern const MatrixKernels iq3_s = kernels_of<IQ3_S>;
+extern const MatrixKernels iq1_s = kernels_of<IQ1_S>;
+extern const MatrixKernels iq1_m = kernels_of<IQ1_M>;
 
 }  // namespace tandem::kernels::cpu::TANDEM_ISA

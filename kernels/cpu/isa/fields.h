@@ -7,18 +7,18 @@
 
 namespace tandem::kernels::cpu::TANDEM_ISA {
 
-// Calls visit(g) for each 32 elements of a Type's block (weight_type.h): in a loop, or with
+// Calls visit(run) for each run of a Type's block (weight_type.h): in a loop, or with
 // constants for shifts and indices, where that is safe.
 template <class Type, bool unrolls, typename Visit>
-[[gnu::always_inline]] inline void each_group(Visit visit) {
-    constexpr int groups = Type::block / 32;
+[[gnu::always_inline]] inline void each_run(Visit visit) {
+    constexpr int runs = Type::block / 32;
     // GCC 12 makes wrong sums of portable lanes where it unrolls, at -O1 and without vectorisation.
     if constexpr (unrolls && !words_are_loops) {
 #pragma GCC unroll 8
-        for (int g = 0; g < groups; ++g) visit(g);
+        for (int run = 0; run < runs; ++run) visit(run);
     } else {
 #pragma GCC unroll 1
-        for (int g = 0; g < groups; ++g) visit(g);
+        for (int run = 0; run < runs; ++run) visit(run);
     }
 }
 
@@ -92,9 +92,9 @@ inline constexpr LevelArray nonlinear = level_array(gguf::nonlinear_levels, 16);
     return bit_and(shift_right(lane, shift), splat((1 << bits) - 1));
 }
 
-// Number g of eight of 4 bits, of which the low nibbles have the first four.
-[[gnu::always_inline]] inline I nibble_of(I packed, int g) {
-    return field(packed, 8 * (g % 4) + g / 4 * 4, 4);
+// The n-th of eight numbers of 4 bits, of which the low nibbles have the first four.
+[[gnu::always_inline]] inline I nibble_of(I packed, int n) {
+    return field(packed, 8 * (n % 4) + n / 4 * 4, 4);
 }
 
 // Where a dword has a bit for each of 32 elements: those of quad v, in its byte v / 2.

@@ -32,6 +32,8 @@ struct FloatDots {
     struct Tile {
         float lines[columns / line][tile_tokens][line];
     };
+    using Tokens = Tile;
+    static const Tokens& tokens_of(const Tile& tile) { return tile; }
     static constexpr int64_t asks = tile_tokens / some_tokens * columns / line;
 
     static void unpack(const uint8_t* group, int64_t column, int64_t width, Panel& panel) {
@@ -41,28 +43,21 @@ struct FloatDots {
             store(panel.rows + k * lanes, Type::get(weights + k * Type::bytes * lanes));
     }
 
-    template <typename Done>
-    static void multiply(const Panel (&panels)[groups], const Tile& x, const Tile& next,
-                         Ahead& ahead, int64_t width, int64_t tokens, float* y, Done done) {
-        for (int first = 0; first < tokens; first += some_tokens) {
-            for (const auto& lines : next.lines)
-                for (int t = 0; t < some_tokens; ++t)
-                    prefetch_near(reinterpret_cast<const uint8_t*>(lines[first + t]));
-            multiply_some(panels, x, ahead, first, width, y + first * lanes);
-            done(first, some_tokens);
-        }
+    static void prefetch(const Tile& tile, int first) {
+        for (const auto& lines : tile.lines)
+            for (int t = 0; t < some_tokens; ++t)
+                prefetch_near(reinterpret_cast<const uint8_t*>(lines[first + t]));
     }
 
     // The sums of a panel begin at zero, so that rounding does not add up over all columns.
-    static void multiply_some(const Panel (&panels)[groups], const Tile& x, Ahead& ahead, int first,
-                              int64_t width, float* y) {
+    static void multiply(const Pass<FloatDots>& pass, int first, int64_t, float* y) {
         F sums[groups][some_tokens];
         each_result<groups, some_tokens>([&](int g, int t) { sums[g][t] = zero(); });
-        for (int64_t at = 0; at < width; at += line) {
-            ahead.ask();
-            const float* rows = panels[0].rows + at * lanes;
-            const float* of_tokens = x.lines[at / line][first];
-            const int64_t left = width - at;
+        for (int64_t at = 0; at < pass.width; at += line) {
+            pass.ahead.ask();
+            const float* rows = pass.panels[0].rows + at * lanes;
+            const float* of_tokens = pass.tokens.lines[at / line][first];
+            const int64_t left = pass.width - at;
 #pragma GCC unroll 1
             for (int64_t k = 0; k < (left < line ? left : line); ++k) {
                 F row[groups];

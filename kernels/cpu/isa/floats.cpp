@@ -15,12 +15,12 @@
 //
 // More tokens go by float_dots.h, and where there are instructions for it F16 and BF16 by
 // q16_dots.h or matrix_units.h.
+#include "kernels/cpu/isa/bf16_group.h"
 #include "kernels/cpu/isa/float_dots.h"
 #include "kernels/cpu/isa/kernels.h"
 #include "kernels/cpu/isa/matrix_units.h"
 #include "kernels/cpu/isa/q16_dots.h"
 #include "kernels/cpu/isa/row_walk.h"
-#include "kernels/cpu/isa/short_groups.h"
 
 namespace tandem::kernels::cpu::TANDEM_ISA {
 
@@ -109,7 +109,7 @@ struct BF16 {
 };
 
 template <class Type, int T>
-inline void float_tile(const uint8_t* weights, int64_t columns, const uint8_t* const (&x)[T],
+inline void float_rows(const uint8_t* weights, int64_t columns, const uint8_t* const (&x)[T],
                        F (&y)[T]) {
     F even[T], odd[T];
     for (int t = 0; t < T; ++t) even[t] = odd[t] = zero();
@@ -135,7 +135,7 @@ inline void float_tile(const uint8_t* weights, int64_t columns, const uint8_t* c
 
 // The same of a short group.
 template <int T>
-inline void short_tile(const Bf16Group& group, int64_t columns, const uint8_t* const (&x)[T],
+inline void short_rows(const Bf16Group& group, int64_t columns, const uint8_t* const (&x)[T],
                        F (&y)[T]) {
     F even[T], odd[T];
     for (int t = 0; t < T; ++t) even[t] = odd[t] = zero();
@@ -164,15 +164,15 @@ inline void short_tile(const Bf16Group& group, int64_t columns, const uint8_t* c
 template <class Type>
 void multiply_floats(const Product& product) {
     constexpr int most = lanes == 16 ? 8 : 4;  // two sums each: half of all registers
-    for_tiles<most, false, 1>(
+    for_rows<most, false, 1>(
         product, group_bytes_of<Type>(product),
         [&]<int T>(int64_t group, int64_t, int64_t token, const uint8_t* weights) {
-            run_tile<1, T>(product, group, token, weights,
+            run_rows<1, T>(product, group, token, weights,
                            [&](const uint8_t* w, const uint8_t* const(&x)[T], F(&y)[1][T]) {
                                if constexpr (Type::may_be_short)
                                    if (const Bf16Group packed(w); packed.is_short())
-                                       return short_tile<T>(packed, product.columns, x, y[0]);
-                               float_tile<Type, T>(column_at<Type>(w, 0), product.columns, x, y[0]);
+                                       return short_rows<T>(packed, product.columns, x, y[0]);
+                               float_rows<Type, T>(column_at<Type>(w, 0), product.columns, x, y[0]);
                            });
         });
 }
@@ -185,19 +185,19 @@ constexpr Multiply crossed_integers = panels_if<(in_integers && crosses), Q16Dot
 
 }  // namespace
 
-extern const Matrix f32{.multiply_rows = multiply_floats<F32>,
-                        .multiply_tiles = multiply_panels<FloatDots<F32>>};
-extern const Matrix f16{.multiply_rows = multiply_floats<F16>,
-                        .multiply_tiles = multiply_panels<FloatDots<F16>>,
-                        .multiply_bf16 = multiply_units<F16, 2>,
-                        .multiply_q16 = panels_if<in_integers, Q16Dots<F16>>(),
-                        .q16_block = in_integers ? F16::q16_block : 0,
-                        .multiply_crossed = crossed_integers<F16>};
-extern const Matrix bf16{.multiply_rows = multiply_floats<BF16>,
-                         .multiply_tiles = multiply_panels<FloatDots<BF16>>,
-                         .multiply_bf16 = multiply_units<BF16, 1>,
-                         .multiply_q16 = panels_if<in_integers, Q16Dots<BF16>>(),
-                         .q16_block = in_integers ? BF16::q16_block : 0,
-                         .multiply_crossed = crossed_integers<BF16>};
+extern const MatrixKernels f32{.multiply_rows = multiply_floats<F32>,
+                               .multiply_tiles = multiply_panels<FloatDots<F32>>};
+extern const MatrixKernels f16{.multiply_rows = multiply_floats<F16>,
+                               .multiply_tiles = multiply_panels<FloatDots<F16>>,
+                               .multiply_bf16 = multiply_units<F16, 2>,
+                               .multiply_q16 = panels_if<in_integers, Q16Dots<F16>>(),
+                               .q16_block = in_integers ? F16::q16_block : 0,
+                               .multiply_crossed = crossed_integers<F16>};
+extern const MatrixKernels bf16{.multiply_rows = multiply_floats<BF16>,
+                                .multiply_tiles = multiply_panels<FloatDots<BF16>>,
+                                .multiply_bf16 = multiply_units<BF16, 1>,
+                                .multiply_q16 = panels_if<in_integers, Q16Dots<BF16>>(),
+                                .q16_block = in_integers ? BF16::q16_block : 0,
+                                .multiply_crossed = crossed_integers<BF16>};
 
 }  // namespace tandem::kernels::cpu::TANDEM_ISA

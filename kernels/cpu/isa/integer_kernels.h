@@ -17,9 +17,9 @@ constexpr bool prompts_in_16_bits() {
 }
 
 template <class Type>
-inline constexpr Matrix kernels_of{
+inline constexpr MatrixKernels kernels_of{
     .block = is_wide<Type> ? 256 : 32,
-    .multiply_rows = multiply<Type>,
+    .multiply_rows = multiply_rows<Type>,
     .multiply_tiles = multiply_panels<QuadDots<Type>>,
     .multiply_bf16 = multiply_units<Type, 1>,
     .multiply_q16 = panels_if<prompts_in_16_bits<Type>(), Q16Dots<Type>>(),

@@ -13,7 +13,7 @@ using gguf::DType;
 
 struct OfType {
     DType dtype;
-    const Matrix* matrix;
+    const MatrixKernels* kernels;
 };
 // TQ1_0 and IQ4_KSS are packed as others (recode.h).
 constexpr OfType matrices[] = {
@@ -33,9 +33,9 @@ constexpr OfType matrices[] = {
     {DType::IQ2_KT, &iq2_kt},   {DType::IQ3_KT, &iq3_kt}, {DType::IQ4_KT, &iq4_kt},
     {DType::TQ1_0, &tq2_0},     {DType::IQ4_KSS, &iq4_ks}};
 
-const Matrix* matrix(int dtype) {
+const MatrixKernels* kernels(int dtype) {
     for (const OfType& entry : matrices)
-        if (entry.dtype == DType(dtype)) return entry.matrix;
+        if (entry.dtype == DType(dtype)) return entry.kernels;
     return nullptr;
 }
 
@@ -56,7 +56,7 @@ const Isa& isa() {
                            .sums_in_halves = sums_in_halves,
                            .largest_code = largest_code,
                            .keeps_short_bf16 = !words_are_loops,
-                           .matrix = matrix,
+                           .kernels = kernels,
                            .quantize = quantize,
                            .place = place,
                            .place_bf16 = place_bf16,

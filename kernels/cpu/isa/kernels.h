@@ -5,13 +5,14 @@
 
 namespace tandem::kernels::cpu::TANDEM_ISA {
 
-extern const Matrix f32, f16, bf16;
-extern const Matrix q4_0, q4_1, q5_0, q5_1, q6_0, q8_0, iq4_nl, mxfp4, nvfp4;
-extern const Matrix q2_k, q3_k, q4_k, q5_k, q6_k, iq4_xs;
-extern const Matrix iq2_xxs, iq2_xs, iq2_s, iq3_xxs, iq3_s, iq1_s, iq1_m;
-extern const Matrix tq2_0, q1_0, q2_0;
-extern const Matrix iq2_k, iq3_k, iq4_k, iq5_k, iq6_k, iq2_ks, iq3_ks, iq4_ks, iq5_ks, iq2_kl;
-extern const Matrix iq1_kt, iq2_kt, iq3_kt, iq4_kt;
+extern const MatrixKernels f32, f16, bf16;
+extern const MatrixKernels q4_0, q4_1, q5_0, q5_1, q6_0, q8_0, iq4_nl, mxfp4, nvfp4;
+extern const MatrixKernels q2_k, q3_k, q4_k, q5_k, q6_k, iq4_xs;
+extern const MatrixKernels iq2_xxs, iq2_xs, iq2_s, iq3_xxs, iq3_s, iq1_s, iq1_m;
+extern const MatrixKernels tq2_0, q1_0, q2_0;
+extern const MatrixKernels iq2_k, iq3_k, iq4_k, iq5_k, iq6_k, iq2_ks, iq3_ks, iq4_ks, iq5_ks,
+    iq2_kl;
+extern const MatrixKernels iq1_kt, iq2_kt, iq3_kt, iq4_kt;
 
 void quantize(const float* x, int64_t columns, int64_t block, uint8_t* row);
 void place(const float* row, int64_t columns, int64_t block, uint8_t* tiles, int token);

@@ -6,18 +6,6 @@
 
 namespace tandem::kernels::cpu::TANDEM_ISA {
 
-inline I minus(I a) { return add(bit_xor(a, splat(-1)), splat(1)); }
-
-// A lane with this number in both halves.
-constexpr int32_t in_both_halves(int number) {
-    return int32_t(uint32_t(number & 0xffff) * 0x10001);
-}
-
-// Two numbers of 16 bits side by side in every lane.
-[[gnu::always_inline]] inline I pair_of(I first, I second) {
-    return join_halves(first, shift_left(second, 16));
-}
-
 // Lane i of the result is what `join` makes of the lanes of row[i]. Of fewer rows, a divisor of
 // lanes, each has as many lanes side by side as there are for it.
 template <int Count = lanes, int Size = lanes / 2, typename Join>

@@ -8,8 +8,8 @@
 //         y = sum;
 //     }
 //
-// A weight made of a code is fma(code + base, scale, -base * scale), cut off to bf16: its scale is
-// larger by what that takes on average.
+// A weight made of a code is fma(base + code, scale, min - (base + zero) * scale), cut off to bf16:
+// scale and minimum are larger by what that takes on average.
 //
 //     weights    a step of 32 columns of one group: bf16 [16 pairs of elements][16 rows][2]
 //     tokens     tiles of place_bf16(), up to four at a time
@@ -101,13 +101,13 @@ template <class Type, typename Visit>
             });
     } else {
         for (int64_t k = first; k < last; k += Type::block) {
-            const uint8_t* p = group + k / Type::block * Type::bytes * lanes;
+            const uint8_t* p = column_at<Type>(group, k);
             const Type packed{p};
-            each_group<Type, true>([&](int g) [[gnu::always_inline]] {
-                const uint8_t* part = p + g * group_part<Type>;
+            each_run<Type, true>([&](int run) [[gnu::always_inline]] {
+                const uint8_t* part = p + run * run_bytes<Type>;
                 prefetch_part<Type, tile_tokens>(part + near_ahead, part + far_ahead);
-                visit(k / 32 + g, [&](uint8_t* to) [[gnu::always_inline]] {
-                    unpack_step<Type>(packed.codes(g), packed.scales(g), to);
+                visit(k / 32 + run, [&](uint8_t* to) [[gnu::always_inline]] {
+                    unpack_step<Type>(packed.codes(run), packed.scales(run), to);
                 });
             });
         }
@@ -175,8 +175,8 @@ inline void put_sums(const Product& product, int64_t group, int64_t token, float
 // Tiles of tokens from `tile` on against groups [first_group, last_group), piece by piece of the
 // columns: sums of all groups wait in memory for the next piece.
 template <class Type, int parts, int tiles>
-inline void multiply_some_tiles(const Product& product, int64_t tile, int64_t first_group,
-                                int64_t last_group) {
+inline void multiply_by_pieces(const Product& product, int64_t tile, int64_t first_group,
+                               int64_t last_group) {
     constexpr int64_t piece = cached_columns / parts, step_bytes = parts * unit_tile;
     const int64_t group_bytes = group_bytes_of<Type>(product);
     const UnitTokens<tiles, parts> tokens{.first = product.x + tile * product.x_stride,
@@ -225,7 +225,7 @@ void multiply_units(const Product& product) {
             group + block < product.last_group ? group + block : product.last_group;
         int64_t tile = 0;
         auto some = [&]<int count>() {
-            multiply_some_tiles<Type, parts, count>(product, tile, group, last);
+            multiply_by_pieces<Type, parts, count>(product, tile, group, last);
             tile += count;
         };
         while (tiles - tile >= most_tiles) some.template operator()<most_tiles>();

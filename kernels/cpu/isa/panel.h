@@ -2,7 +2,7 @@
 // scales that lie in the nearest cache while all tokens pass.
 //
 //     panel      codes [columns / 32][8 quads][lanes][4], scales and minima [columns / 32][lanes],
-//                or [columns / 16][lanes] where a type has scales per 16 elements; of types with
+//                scales [columns / 16][lanes] where a type has them per 16 elements; of types with
 //                smaller blocks, scales [columns / 32 or 16][scale_steps][lanes]
 //     tokens     Q8Tiles
 //     results    f32 [groups][16 tokens][lanes]
@@ -45,19 +45,19 @@ template <class Type>
 constexpr int panel_quads() {
     if (!sums_in_halves) return 0;
     constexpr int most = (1 << 15) - 1;
-    constexpr int all = is_wide<Type> ? most_magnitude : 16 * 127;
+    constexpr int all = is_wide<Type> ? most_magnitude : 16 * largest_code;
     for (int quads : {8, 4, 3, 2}) {
-        const int some = quads * 2 * 127, magnitude = some < all ? some : all;
+        const int some = quads * 2 * largest_code, magnitude = some < all ? some : all;
         if (farthest_code<Type> * magnitude <= most) return quads;
     }
-    static_assert(farthest_code<Type> * 2 * 127 <= most);
+    static_assert(farthest_code<Type> * 2 * largest_code <= most);
     return Type::Scales::per16 ? 1 : 0;
 }
 
 template <class Type>
 struct PanelTraits {
     using Scales = typename Type::Scales;
-    static constexpr int sums = int(panel_columns) / 32 * Scales::count;  // scales of a row
+    static constexpr int parts = int(panel_columns) / 32 * Scales::count;  // that have a scale
     static constexpr int zero = Type::zero + (Type::is_signed ? signed_bias : 0);
     static constexpr bool in_halves = panel_quads<Type>() > 0;
     static constexpr bool crossed = is_adding<Type> && crosses_bytes<Type>();
@@ -89,13 +89,13 @@ inline void store_pairs(const I* numbers, int count, uint8_t* to) {
 // Whole scales of 32 columns as products read them.
 template <class Type>
 inline void store_scales(const I* scales, uint8_t* to) {
-    using T = PanelTraits<Type>;
+    using P = PanelTraits<Type>;
     constexpr int count = Type::Scales::count;
-    if constexpr (T::in_halves)
+    if constexpr (P::in_halves)
         store(to, pair_of(scales[0], scales[count - 1]));
     else
         for (int h = 0; h < count; ++h)
-            store(to + h * 4 * lanes, T::in_16_bits() ? bit_and(scales[h], splat(0xffff))
+            store(to + h * 4 * lanes, P::in_16_bits() ? bit_and(scales[h], splat(0xffff))
                                                       : as_int(to_float(scales[h])));
 }
 
@@ -122,27 +122,27 @@ inline void store_steps(F scale, uint8_t* to) {
 // At most 256 columns.
 template <class Type>
 inline void unpack_group(const uint8_t* weights, int64_t columns, Panel& panel) {
-    using T = PanelTraits<Type>;
+    using P = PanelTraits<Type>;
     using S = typename Type::Scales;
     for (int64_t b = 0; b < columns / Type::block; ++b) {
         const Type packed{weights + b * Type::bytes * lanes};
-        I mins[T::sums], scales[T::sums];
-        each_group<Type, true>([&](int g) [[gnu::always_inline]] {
-            const int64_t at = b * (Type::block / 32) + g;
-            const S s = packed.scales(g);
-            if constexpr (T::crossed)
-                store_crossed<Type>(packed.codes(g), panel.codes + at * 32 * lanes,
+        I mins[P::parts], scales[P::parts];
+        each_run<Type, true>([&](int run) [[gnu::always_inline]] {
+            const int64_t at = b * (Type::block / 32) + run;
+            const S s = packed.scales(run);
+            if constexpr (P::crossed)
+                store_crossed<Type>(packed.codes(run), panel.codes + at * 32 * lanes,
                                     panel.begins + at * 4 * lanes);
             else
-                store_codes(packed.codes(g), panel.codes + at * 32 * lanes);
-            if constexpr (S::whole && !T::in_pairs)
+                store_codes(packed.codes(run), panel.codes + at * 32 * lanes);
+            if constexpr (S::whole && !P::in_pairs)
                 store_scales<Type>(s.scales,
-                                   panel.scales + at * (T::in_halves ? 1 : S::count) * 4 * lanes);
+                                   panel.scales + at * (P::in_halves ? 1 : S::count) * 4 * lanes);
             for (int h = 0; h < S::count; ++h) {
                 const int64_t n = S::count * at + h;
                 if constexpr (S::whole) {
-                    if constexpr (T::in_pairs) scales[n] = s.scales[h];
-                    if constexpr (T::whole_mins) mins[n] = s.mins[h];
+                    if constexpr (P::in_pairs) scales[n] = s.scales[h];
+                    if constexpr (P::whole_mins) mins[n] = s.mins[h];
                 } else {
                     if constexpr (!is_wide<Type>)
                         store_steps(s.scale(h), panel.scales + n * scale_steps * 4 * lanes);
@@ -156,8 +156,8 @@ inline void unpack_group(const uint8_t* weights, int64_t columns, Panel& panel) 
                 store(panel.min_units, s.min_unit);
             }
         });
-        if constexpr (T::in_pairs) store_pairs(scales, T::sums, panel.scales);
-        if constexpr (T::whole_mins) store_pairs(mins, T::sums, panel.mins);
+        if constexpr (P::in_pairs) store_pairs(scales, P::parts, panel.scales);
+        if constexpr (P::whole_mins) store_pairs(mins, P::parts, panel.mins);
     }
 }
 

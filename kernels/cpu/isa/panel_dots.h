@@ -34,33 +34,59 @@
 
 namespace tandem::kernels::cpu::TANDEM_ISA {
 
-// Tokens that meet the groups together: panel_walk.h counts the registers. At the end of a tile
-// there may be half as many.
-inline constexpr int panel_tokens = 4;
+template <class Type>
+struct QuadDots;
+
 // Of all groups and T tokens.
 template <class Type, int T>
 using Sums = I[groups_of<Type>][T];
 template <class Type, int T>
 using Totals = F[groups_of<Type>][T];
-template <class Type>
-using Panels = Panel[groups_of<Type>];
 
-// The sums of a token's codes, one for each scale of a row.
 template <class Type>
-inline const int16_t* sums_of(const Q8Tile& x, int token) {
-    return Type::Scales::per16 ? x.sums16[token] : x.sums32[token];
-}
+using QuadPass = Pass<QuadDots<Type>>;
+
+// A tile, and what sums of its tokens begin with, if anything: [scales of a row's 256 columns], or
+// [columns / 16] where sums are kept in halves of lanes.
+template <class Type>
+struct QuadTokens {
+    using P = PanelTraits<Type>;
+    static constexpr int sums = P::in_halves ? int(panel_columns) / 16 : P::parts;  // of a token
+
+    const Q8Tile& x;
+    alignas(64) PanelOffset<Type> offsets[tile_tokens][sums];
+
+    QuadTokens(const Q8Tile& tile) : x(tile) {
+        if constexpr (P::has_offsets)
+            for (int t = 0; t < tile_tokens; ++t)
+                for (int n = 0; n < sums; ++n) offsets[t][n] = PanelOffset<Type>(offset(t, n));
+    }
+
+    // The sums of a token's codes, one for each scale of a row.
+    const int16_t* sums_of(int token) const {
+        return Type::Scales::per16 ? x.sums16[token] : x.sums32[token];
+    }
+
+  private:
+    int32_t offset(int token, int n) const {
+        const int16_t* of_token = P::in_halves ? x.sums16[token] : sums_of(token);
+        int32_t result = -P::zero * of_token[n];
+        if constexpr (P::crossed) result += x.crossed32[token][n] + middle_code<Type> * of_token[n];
+        if constexpr (!is_wide<Type> && !P::in_halves)
+            result += x.origins32[token][n / Type::Scales::count];
+        return result;
+    }
+};
 
 // Adds the sums of some tokens' codes, each times the whole minimum of a row.
 template <class Type, int T>
-[[gnu::always_inline]] inline void add_mins(const Panels<Type>& panels, const Q8Tile& x, int first,
-                                            Sums<Type, T>& to) {
+[[gnu::always_inline]] inline void add_mins(QuadPass<Type> pass, int first, Sums<Type, T>& to) {
 #pragma GCC unroll 8
-    for (int n = 0; n < PanelTraits<Type>::sums; n += 2)
+    for (int n = 0; n < PanelTraits<Type>::parts; n += 2)
         each_result<groups_of<Type>, T>([&](int g, int t) {
-            const auto* sums = reinterpret_cast<const int8_t*>(sums_of<Type>(x, first + t) + n);
-            to[g][t] =
-                dot_pairs(to[g][t], load(panels[g].mins + n / 2 * 4 * lanes), splat_quad(sums));
+            const auto* sums = reinterpret_cast<const int8_t*>(pass.tokens.sums_of(first + t) + n);
+            to[g][t] = dot_pairs(to[g][t], load(pass.panels[g].mins + n / 2 * 4 * lanes),
+                                 splat_quad(sums));
         });
 }
 
@@ -94,32 +120,15 @@ template <class Type, int T, int first = 0, typename Visit>
     if constexpr (first + count < 8) visit_halves<Type, T, first + count>(rows, x, begins, visit);
 }
 
-// Asks for what products read of some tokens, from `first` on.
-template <class Type>
-[[gnu::always_inline]] inline void prefetch_tokens(const Q8Tile& x, int first) {
-    auto ask = [&](const auto& of_tokens) {
-        const auto* bytes = reinterpret_cast<const uint8_t*>(of_tokens[first]);
-        for (size_t line = 0; line < panel_tokens * sizeof of_tokens[0]; line += 64)
-            prefetch_near(bytes + line);
-    };
-    for (const auto& codes : x.codes) ask(codes);
-    if constexpr (PanelTraits<Type>::sums_of_16)
-        ask(x.sums16);
-    else
-        ask(x.sums32);
-    if constexpr (PanelTraits<Type>::crossed) ask(x.crossed32);
-    if constexpr (!is_wide<Type>) ask(x.origins32), ask(x.steps32);
-    if constexpr (Type::Scales::has_min && !Type::Scales::whole) ask(x.real_sums32);
-}
-
 // For blocks of 32 of a token. Adds to totals the sums of part n, 32 columns or 16, each times the
 // scales of its row and its token, and minima of rows times the sums of tokens. Sums of whole lanes
 // have begun at the block's origin; those in halves of lanes are added to it here.
 template <class Type, int T>
-[[gnu::always_inline]] inline void add_blocks(const Panels<Type>& panels, const Q8Tile& x,
-                                              int first, int64_t n, const Sums<Type, T>& sums,
-                                              Totals<Type, T>& totals) {
+[[gnu::always_inline]] inline void add_blocks(QuadPass<Type> pass, int first, int64_t n,
+                                              const Sums<Type, T>& sums, Totals<Type, T>& totals) {
     static_assert(!(Type::Scales::per16 && Type::Scales::has_min));
+    const auto& panels = pass.panels;
+    const Q8Tile& x = pass.tokens.x;
     const int64_t block = n / Type::Scales::count;
     const uint8_t* scales = opaque(panels[0].scales + n * scale_steps * 4 * lanes);
     const uint8_t* mins = opaque(panels[0].mins + n * 4 * lanes);
@@ -147,19 +156,18 @@ template <class Type, int T>
 }
 
 // Adds the products of the panels' columns and some tokens, from `first` on, by sums in halves of
-// lanes, to `whole` or `totals`. `offsets` [tokens][columns / 16]: what such sums begin with.
+// lanes, to `whole` or `totals`.
 template <class Type, int T>
-[[gnu::always_inline]] inline void multiply_in_halves(const Panels<Type>& panels, const Q8Tile& x,
-                                                      const int16_t* offsets, Ahead& ahead,
-                                                      int first, int64_t columns,
+[[gnu::always_inline]] inline void multiply_in_halves(QuadPass<Type> pass, int first,
                                                       Sums<Type, T>& whole,
                                                       Totals<Type, T>& totals) {
     using S = typename Type::Scales;
-    for (int64_t n = 0; n < columns / 32; ++n) {
-        ahead.ask();
+    const auto& panels = pass.panels;
+    for (int64_t n = 0; n < pass.width / 32; ++n) {
+        pass.ahead.ask();
         const uint8_t* codes = opaque(panels[0].codes + n * 32 * lanes);
-        const int8_t* tokens = opaque(x.codes[n / 2][first] + n % 2 * 32);
-        const int16_t* begins = opaque(offsets + first * (panel_columns / 16) + 2 * n);
+        const int8_t* tokens = opaque(pass.tokens.x.codes[n / 2][first] + n % 2 * 32);
+        const int16_t* begins = opaque(pass.tokens.offsets[first] + 2 * n);
         Sums<Type, T> sums[S::count];
         if constexpr (!S::whole)
             for (auto& of_scale : sums)
@@ -179,7 +187,7 @@ template <class Type, int T>
         });
         if constexpr (!is_wide<Type>)
             for (int h = 0; h < S::count; ++h)
-                add_blocks<Type>(panels, x, first, S::count * n + h, sums[h], totals);
+                add_blocks<Type>(pass, first, S::count * n + h, sums[h], totals);
         else if constexpr (!S::whole)
             for (int h = 0; h < S::count; ++h)
                 each_result<groups_of<Type>, T>([&](int g, int t) {
@@ -195,39 +203,38 @@ template <class Type>
     return PanelTraits<Type>::has_offsets ? splat_at(offset) : zeros();
 }
 
-// The same by sums of whole lanes. `offsets` [tokens][scales of the panels' columns].
+// The same by sums of whole lanes.
 template <class Type, int T>
-[[gnu::always_inline]] inline void multiply_in_lanes(const Panels<Type>& panels, const Q8Tile& x,
-                                                     const int32_t* offsets, Ahead& ahead,
-                                                     int first, int64_t columns,
+[[gnu::always_inline]] inline void multiply_in_lanes(QuadPass<Type> pass, int first,
                                                      Sums<Type, T>& whole,
                                                      Totals<Type, T>& totals) {
     using P = PanelTraits<Type>;
     using S = typename Type::Scales;
     constexpr int quads = 8 / S::count;
-    for (int64_t n = 0; n < columns / 32 * S::count; ++n) {
+    const auto& panels = pass.panels;
+    for (int64_t n = 0; n < pass.width / 32 * S::count; ++n) {
         const int64_t column = n * 4 * quads;
-        if (n % S::count == 0) ahead.ask();
+        if (n % S::count == 0) pass.ahead.ask();
         const uint8_t* codes = opaque(panels[0].codes + n * quads * 4 * lanes);
-        const int8_t* tokens = opaque(x.codes[column / 64][first] + column % 64);
-        const int32_t* begins = opaque(offsets + first * P::sums + n);
+        const int8_t* tokens = opaque(pass.tokens.x.codes[column / 64][first] + column % 64);
+        const int32_t* begins = opaque(pass.tokens.offsets[first] + n);
         Sums<Type, T> sums;
         if constexpr (P::crossed) {
             const uint8_t* of_rows = opaque(panels[0].begins + n * 4 * lanes);
             each_result<groups_of<Type>, T>([&](int g, int t) {
-                sums[g][t] = add(load(of_rows + g * sizeof(Panel)), splat(begins[t * P::sums]));
+                sums[g][t] = add(load(of_rows + g * sizeof(Panel)), splat(begins[t * P::parts]));
             });
             multiply_crossed<quads, sizeof(Panel)>(codes, tokens, sums, add_bytes, dot);
         } else {
             // Loaded once: rows and tokens keep the units that load as busy as those that multiply.
             each_result<groups_of<Type>, T>([&](int g, int t) {
                 sums[g][t] =
-                    P::has_offsets && g > 0 ? sums[0][t] : first_sum<Type>(begins + t * P::sums);
+                    P::has_offsets && g > 0 ? sums[0][t] : first_sum<Type>(begins + t * P::parts);
             });
             add_dots<Type, quads>(codes, tokens, sums);
         }
         if constexpr (!is_wide<Type>)
-            add_blocks<Type>(panels, x, first, n, sums, totals);
+            add_blocks<Type>(pass, first, n, sums, totals);
         else
             each_result<groups_of<Type>, T>([&](int g, int t) {
                 const F scale = load_f32(panels[g].scales + n * 4 * lanes);
@@ -243,23 +250,22 @@ template <class Type, int T>
 // part n + 1 is added up first and moved to the upper half; that of part n is added up below it,
 // from 2^15 on, so that it takes nothing from the half above. Flipping that bit takes 2^15 off.
 template <class Type, int T>
-[[gnu::always_inline]] inline void multiply_in_pairs(const Panels<Type>& panels, const Q8Tile& x,
-                                                     const int32_t* offsets, Ahead& ahead,
-                                                     int first, int64_t columns,
+[[gnu::always_inline]] inline void multiply_in_pairs(QuadPass<Type> pass, int first,
                                                      Sums<Type, T>& whole) {
     using P = PanelTraits<Type>;
     constexpr int quads = 8 / Type::Scales::count, middle = 1 << 15;
-    for (int64_t n = 0; n < columns / 4 / quads; n += 2) {
+    const auto& panels = pass.panels;
+    for (int64_t n = 0; n < pass.width / 4 / quads; n += 2) {
         const int64_t column = n * 4 * quads;
-        ahead.ask();
-        if (Type::Scales::count == 1) ahead.ask();
+        pass.ahead.ask();
+        if (Type::Scales::count == 1) pass.ahead.ask();
         const uint8_t* codes = opaque(panels[0].codes + n * quads * 4 * lanes);
-        const int8_t* tokens = opaque(x.codes[column / 64][first] + column % 64);
-        const int32_t* begins = opaque(offsets + first * P::sums + n);
-        auto begin = [&](int t) { return P::zero ? begins[t * P::sums] : 0; };
+        const int8_t* tokens = opaque(pass.tokens.x.codes[column / 64][first] + column % 64);
+        const int32_t* begins = opaque(pass.tokens.offsets[first] + n);
+        auto begin = [&](int t) { return P::zero ? begins[t * P::parts] : 0; };
         Sums<Type, T> sums;
         each_result<groups_of<Type>, T>(
-            [&](int g, int t) { sums[g][t] = first_sum<Type>(begins + t * P::sums + 1); });
+            [&](int g, int t) { sums[g][t] = first_sum<Type>(begins + t * P::parts + 1); });
         add_dots<Type, quads>(codes + quads * 4 * lanes, tokens + 4 * quads, sums);
         each_result<groups_of<Type>, T>([&](int g, int t) {
             sums[g][t] = add(shift_left(sums[g][t], 16), splat(begin(t) + middle));
@@ -275,14 +281,11 @@ template <class Type, int T>
 
 // Adds the products of the panels' columns and some tokens, from `first` on, to y.
 template <class Type, int T>
-inline void multiply_some(const Panels<Type>& panels, const Q8Tile& x,
-                          const PanelOffset<Type>* offsets, Ahead& ahead, int first,
-                          int64_t columns, float* y) {
+inline void multiply_some(QuadPass<Type> pass, int first, float* y) {
     using P = PanelTraits<Type>;
     using S = typename Type::Scales;
     constexpr bool integers = P::in_16_bits();
-    y += first * lanes;
-    auto result = [&](int g, int t) { return y + g * result_floats + t * lanes; };
+    const auto& panels = pass.panels;
     Totals<Type, T> totals;
     Sums<Type, T> whole;
     each_result<groups_of<Type>, T>([&](int g, int t) {
@@ -290,11 +293,11 @@ inline void multiply_some(const Panels<Type>& panels, const Q8Tile& x,
         whole[g][t] = splat(0);
     });
     if constexpr (P::in_halves)
-        multiply_in_halves<Type>(panels, x, offsets, ahead, first, columns, whole, totals);
+        multiply_in_halves<Type>(pass, first, whole, totals);
     else if constexpr (P::in_pairs)
-        multiply_in_pairs<Type>(panels, x, offsets, ahead, first, columns, whole);
+        multiply_in_pairs<Type>(pass, first, whole);
     else
-        multiply_in_lanes<Type>(panels, x, offsets, ahead, first, columns, whole, totals);
+        multiply_in_lanes<Type>(pass, first, whole, totals);
     if constexpr (S::whole)
         each_result<groups_of<Type>, T>([&](int g, int t) {
             const F sum = integers ? to_float(whole[g][t]) : totals[g][t];
@@ -302,45 +305,15 @@ inline void multiply_some(const Panels<Type>& panels, const Q8Tile& x,
             whole[g][t] = splat(0);
         });
     if constexpr (S::whole && S::has_min) {
-        add_mins<Type>(panels, x, first, whole);
+        add_mins<Type>(pass, first, whole);
         each_result<groups_of<Type>, T>([&](int g, int t) {
             totals[g][t] = fma(to_float(whole[g][t]), load_f32(panels[g].min_units), totals[g][t]);
         });
     }
     each_result<groups_of<Type>, T>([&](int g, int t) {
-        float* const to = result(g, t);
-        store(to, fma(totals[g][t], splat(x.scales[first + t]), load_f32(to)));
+        float* const to = y + g * result_floats + t * lanes;
+        store(to, fma(totals[g][t], splat(pass.tokens.x.scales[first + t]), load_f32(to)));
     });
-}
-
-// The same of all tokens of a tile, while those of the next one are on their way to the nearest
-// cache.
-template <class Type, typename Done>
-inline void multiply_tile(const Panels<Type>& panels, const Q8Tile& x, const Q8Tile& next,
-                          Ahead& ahead, int64_t columns, int64_t tokens, float* y, Done done) {
-    using P = PanelTraits<Type>;
-    constexpr int sums = P::in_halves ? int(panel_columns) / 16 : P::sums;
-    alignas(64) PanelOffset<Type> offsets[tile_tokens * sums];
-    if constexpr (P::has_offsets)
-        for (int t = 0; t < tile_tokens; ++t) {
-            const int16_t* of_token = P::in_halves ? x.sums16[t] : sums_of<Type>(x, t);
-            for (int n = 0; n < sums; ++n) {
-                int32_t offset = -P::zero * of_token[n];
-                if constexpr (P::crossed)
-                    offset += x.crossed32[t][n] + middle_code<Type> * of_token[n];
-                if constexpr (!is_wide<Type> && !P::in_halves)
-                    offset += x.origins32[t][n / Type::Scales::count];
-                offsets[t * sums + n] = PanelOffset<Type>(offset);
-            }
-        }
-    for (int first = 0; first < tokens; first += panel_tokens) {
-        prefetch_tokens<Type>(next, first);
-        if (tokens - first > panel_tokens / 2)
-            multiply_some<Type, panel_tokens>(panels, x, offsets, ahead, first, columns, y);
-        else
-            multiply_some<Type, panel_tokens / 2>(panels, x, offsets, ahead, first, columns, y);
-        done(first, panel_tokens);
-    }
 }
 
 // The kernel of a Type for panel_walk.h.
@@ -348,18 +321,39 @@ template <class Type>
 struct QuadDots {
     using Panel = TANDEM_ISA::Panel;
     using Tile = Q8Tile;
-    static constexpr int groups = groups_of<Type>;
-    static constexpr int64_t columns = panel_columns, token_bytes = 1;
+    using Tokens = QuadTokens<Type>;
+    static Tokens tokens_of(const Tile& tile) { return Tokens(tile); }
     using Weights = Type;
-    static constexpr int64_t asks = tile_tokens / panel_tokens * columns / 32;
+    // panel_walk.h counts the registers.
+    static constexpr int groups = groups_of<Type>, some_tokens = 4;
+    static constexpr int64_t columns = panel_columns, token_bytes = 1;
+    static constexpr int64_t asks = tile_tokens / some_tokens * columns / 32;
 
     static void unpack(const uint8_t* group, int64_t column, int64_t width, Panel& panel) {
         unpack_group<Type>(column_at<Type>(group, column), width, panel);
     }
-    template <typename Done>
-    static void multiply(const Panels<Type>& panels, const Q8Tile& x, const Q8Tile& next,
-                         Ahead& ahead, int64_t width, int64_t tokens, float* y, Done done) {
-        multiply_tile<Type>(panels, x, next, ahead, width, tokens, y, done);
+
+    [[gnu::always_inline]] static void prefetch(const Tile& tile, int first) {
+        auto ask = [&](const auto& of_tokens) {
+            const auto* bytes = reinterpret_cast<const uint8_t*>(of_tokens[first]);
+            for (size_t line = 0; line < some_tokens * sizeof of_tokens[0]; line += 64)
+                prefetch_near(bytes + line);
+        };
+        for (const auto& codes : tile.codes) ask(codes);
+        if constexpr (PanelTraits<Type>::sums_of_16)
+            ask(tile.sums16);
+        else
+            ask(tile.sums32);
+        if constexpr (PanelTraits<Type>::crossed) ask(tile.crossed32);
+        if constexpr (!is_wide<Type>) ask(tile.origins32), ask(tile.steps32);
+        if constexpr (Type::Scales::has_min && !Type::Scales::whole) ask(tile.real_sums32);
+    }
+
+    static void multiply(QuadPass<Type> pass, int first, int64_t count, float* y) {
+        if (count > some_tokens / 2)
+            multiply_some<Type, some_tokens>(pass, first, y);
+        else
+            multiply_some<Type, some_tokens / 2>(pass, first, y);
     }
 };
 

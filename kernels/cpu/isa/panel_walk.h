@@ -5,17 +5,20 @@
 // A Kernel knows the numbers:
 //
 //     groups         that meet a token together
+//     some_tokens    that meet them together
 //     Panel          unpacked columns of one group of rows
 //     Tile           the same columns of 16 tokens; the tiles of a row lie side by side
+//     Tokens         what multiply() reads of a tile that passes; tokens_of(tile) gives it
 //     columns        of a panel and of a tile; the last ones may have fewer
 //     token_bytes    of one element of a token
 //     Weights        their type, for groups.h
 //     unpack(group, column, width, panel)
-//     multiply(panels, tile, next, ahead, width, tokens, y, done)
-//                    adds the products of some groups with the first tokens of a tile to y, f32
-//                    [groups][16 tokens][lanes], and asks for the next tile and for what is ahead
-//                    on the way; calls done(first, count) after some tokens each
-//     asks           of what is ahead, while a tile passes
+//     prefetch(tile, first)
+//                    asks for some tokens of a tile, from `first` on
+//     multiply(pass, first, count, y)
+//                    adds the products of the groups and some tokens to y, f32 [groups][16 tokens]
+//                    [lanes], and calls pass.ahead.ask() on the way; fewer tokens may be left
+//     asks           such calls while a tile passes
 #pragma once
 
 #include <cstring>
@@ -77,31 +80,49 @@ inline const Kernel::Tile& tile_at(const Product& product, int64_t tile, int64_t
     return reinterpret_cast<const Kernel::Tile*>(row)[column / Kernel::columns];
 }
 
-// Puts results of some tokens of a tile, from `first` on. Where rows of all groups exist, nothing
-// is looked up for each; rows lie far apart, so that those of the next groups are asked for.
+// Where results of `most` groups go, from `group` on, or of those that are left. Where rows of all
+// exist, nothing is looked up for each; rows lie far apart, so that those of the next groups are
+// asked for.
 template <int most>
-inline void put_tokens(const Product& product, int64_t group, int64_t groups, int64_t first,
-                       int64_t tokens, bool past_caches, const float* tile) {
-    const bool whole = groups == most && (group + groups) * lanes <= product.rows;
-    for (int64_t token = first; token < first + tokens; ++token, tile += lanes) {
-        if (!whole) {
-            for (int64_t g = 0; g < groups; ++g)
-                put<1>(product, group + g, token, {load_f32(tile + g * result_floats)});
-            continue;
+class GroupResults {
+  public:
+    GroupResults(const Product& product, int64_t group, int64_t groups)
+        : product_(product),
+          group_(group),
+          groups_(groups),
+          whole_(groups == most && (group + groups) * lanes <= product.rows),
+          past_caches_(passes_caches(product)) {}
+
+    // Those of `tokens` tokens, from the product's `first` on, f32 [groups][16 tokens][lanes].
+    void put(int64_t first, int64_t tokens, const float* results) const {
+        if (!whole_) {
+            for (int64_t g = 0; g < groups_; ++g)
+                put_tile(product_, group_ + g, first, tokens, results + g * result_floats, lanes);
+            return;
         }
-        float* y = ResultRows::of(product, group, token).y;
-        const float weight = product.weights ? product.weights[token] : 0;
+        for (int64_t token = first; token < first + tokens; ++token, results += lanes)
+            put_whole(token, results);
+    }
+
+  private:
+    void put_whole(int64_t token, const float* results) const {
+        float* y = ResultRows::of(product_, group_, token).y;
+        const float weight = product_.weights ? product_.weights[token] : 0;
         for (int64_t g = 0; g < most; ++g, y += lanes) {
-            const F result = load_f32(tile + g * result_floats);
-            if (past_caches) {
+            const F result = load_f32(results + g * result_floats);
+            if (past_caches_) {
                 store_nontemporal(y, result);
                 continue;
             }
-            store(y, product.weights ? fma(result, splat(weight), load_f32(y)) : result);
+            store(y, product_.weights ? fma(result, splat(weight), load_f32(y)) : result);
             prefetch_far(reinterpret_cast<const uint8_t*>(y + most * lanes));
         }
     }
-}
+
+    const Product& product_;
+    const int64_t group_, groups_;
+    const bool whole_, past_caches_;
+};
 
 // Packed panels that memory is asked for while tokens pass those before. A few lines at a time:
 // many would keep the tokens waiting that come from nearer caches.
@@ -131,6 +152,15 @@ class Ahead {
     int left_;
 };
 
+// A tile of tokens that passes some groups.
+template <class Kernel>
+struct Pass {
+    const typename Kernel::Panel (&panels)[Kernel::groups];
+    const typename Kernel::Tokens& tokens;
+    Ahead& ahead;
+    const int64_t width;  // columns
+};
+
 // Products of tiles [begin, end) with all groups.
 template <class Kernel>
 void multiply_some_tiles(const Product& product, int64_t begin, int64_t end) {
@@ -142,13 +172,13 @@ void multiply_some_tiles(const Product& product, int64_t begin, int64_t end) {
     auto& panels = *reinterpret_cast<typename Kernel::Panel(*)[most]>(product.scratch);
     static_assert(sizeof panels + most_cached_tiles * tile_floats * 4 <= product_scratch);
     float* const y = reinterpret_cast<float*>(product.scratch + sizeof panels);
-    const bool past_caches = passes_caches(product);
     for (int64_t group = product.first_group; group < product.last_group; group += most) {
         const int64_t left_groups = product.last_group - group;
         const int64_t groups = left_groups < most ? left_groups : most;
         const int64_t next_group = group + most;
         const uint8_t* following =
             next_group < product.last_group || !product.then ? packed(next_group) : product.then;
+        const GroupResults<most> results(product, group, groups);
         for (int64_t g = groups; g < most; ++g) panels[g] = {};
         std::memset(y, 0, size_t((end - begin) * tile_floats * 4));
         for (int64_t column = 0; column < columns; column += Kernel::columns) {
@@ -166,18 +196,20 @@ void multiply_some_tiles(const Product& product, int64_t begin, int64_t end) {
             for (int64_t tile = begin; tile < end; ++tile) {
                 const int64_t left_tokens = product.tokens - tile * tile_tokens;
                 const int64_t tokens = left_tokens < tile_tokens ? left_tokens : tile_tokens;
-                float* const tile_results = y + (tile - begin) * tile_floats;
+                float* const of_tile = y + (tile - begin) * tile_floats;
                 const auto& next = tile + 1 < end ? tile_at<Kernel>(product, tile + 1, column)
                                                   : tile_at<Kernel>(product, begin, after);
-                // Memory takes results while the next tokens are multiplied.
-                auto put = [&](int64_t first, int64_t count) {
-                    if (!last) return;
-                    if (count > tokens - first) count = tokens - first;
-                    put_tokens<most>(product, group, groups, tile * tile_tokens + first, count,
-                                     past_caches, tile_results + first * lanes);
-                };
-                Kernel::multiply(panels, tile_at<Kernel>(product, tile, column), next, ahead, width,
-                                 tokens, tile_results, put);
+                const auto& passing = Kernel::tokens_of(tile_at<Kernel>(product, tile, column));
+                const Pass<Kernel> pass{panels, passing, ahead, width};
+                constexpr int some = Kernel::some_tokens;
+                for (int first = 0; first < tokens; first += some) {
+                    const int64_t count = tokens - first < some ? tokens - first : some;
+                    float* const of_tokens = of_tile + first * lanes;
+                    Kernel::prefetch(next, first);
+                    Kernel::multiply(pass, first, count, of_tokens);
+                    // Memory takes results while the next tokens are multiplied.
+                    if (last) results.put(tile * tile_tokens + first, count, of_tokens);
+                }
             }
         }
     }

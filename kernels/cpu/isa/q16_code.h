@@ -33,7 +33,8 @@ struct Q16Scale {
     // their number; it adds at most half their number to their sum.
     static constexpr int64_t most_elements = 1024;
     static constexpr float largest = 32766, longest = 46324, most_sum = 65516;
-    // Where products are crossed (crossed.h), the sum of a token's and a row's code has 16 bits.
+    // In variants that have crossed products (crossed.h), the sum of a token's and a row's code has
+    // 16 bits.
     static constexpr float largest_of_token = crosses ? 18760 : largest;
     static constexpr float longest_token = crosses ? 42930 : 65500, least_token = 0x1p-80f;
 
@@ -53,7 +54,7 @@ struct Q16Power {
     I exponent;  // where a float has it, without bias
     F inverse;
 
-    // Where products are crossed: no code is larger than this, and no block longer.
+    // Likewise: no code is larger than this, and no block longer.
     static constexpr float largest = 14000, longest = 50000;
     static Q16Power of_crossed(F squares, F most) {
         constexpr float longer = 0x1p15f / longest, larger = 0x1p15f / largest;

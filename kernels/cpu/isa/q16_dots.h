@@ -1,9 +1,9 @@
 // Products of F16 and BF16 with many tokens by dot products of pairs of 16-bit integers, twice as
 // fast as floats. Blocks of a row's weights and of a token's columns have a scale; rounding to
 // their codes takes less from a product than rounding tokens to F16 would. They have 32 columns, or
-// 128 for BF16 where products are crossed (crossed.h): long ones take less time and round more, by
-// far less than BF16 has. Where a cut divides a block, its parts round otherwise than the whole, by
-// as little.
+// 128 for BF16 in variants that have crossed products (crossed.h): long ones take less time and
+// round more, by far less than BF16 has. Where a cut divides a block, its parts round otherwise
+// than the whole, by as little.
 //
 // Likewise those of signed codes of 8 bits, where no instruction adds up their products with bytes,
 // and of types with so few levels that rounding tokens to 8 bits would be most of their error.
@@ -41,6 +41,8 @@ namespace tandem::kernels::cpu::TANDEM_ISA {
 template <class Type>
 struct Q16Dots {
     using Tile = Q16Tile;
+    using Tokens = Tile;
+    static const Tokens& tokens_of(const Tile& tile) { return tile; }
     static constexpr int64_t columns = q16_columns, token_bytes = 2;
     using Weights = Type;
     static constexpr int64_t block = Type::block, bytes = Type::bytes;
@@ -84,10 +86,10 @@ struct Q16Dots {
         store(panel.nan_or_zero, zero());  // a scale that is no number says so itself
         for (int64_t b = 0; b < width / block; ++b) {
             const Type packed{weights + b * bytes * lanes};
-            each_group<Type, true>([&](int g) [[gnu::always_inline]] {
-                const int64_t n = b * (block / 32) + g;
-                const auto codes = packed.codes(g);
-                store(panel.scales[n], as_int(packed.scales(g).scale(0)));
+            each_run<Type, true>([&](int run) [[gnu::always_inline]] {
+                const int64_t n = b * (block / 32) + run;
+                const auto codes = packed.codes(run);
+                store(panel.scales[n], as_int(packed.scales(run).scale(0)));
                 I sum = splat(0);
                 for (int quad = 0; quad < 8; ++quad) {
                     uint8_t* const to = panel.codes + (n * pairs + 2 * quad) * 4 * lanes;
@@ -183,27 +185,22 @@ struct Q16Dots {
         squares = mul(mul(most, most), splat(float(q16_block)));
     }
 
-    template <typename Done>
-    static void multiply(const Panel (&panels)[groups], const Q16Tile& x, const Q16Tile& next,
-                         Ahead& ahead, int64_t width, int64_t tokens, float* y, Done done) {
-        for (int first = 0; first < tokens; first += some_tokens) {
-            for (const auto& codes : next.codes)
-                for (int t = 0; t < some_tokens; ++t)
-                    prefetch_near(reinterpret_cast<const uint8_t*>(codes[first + t]));
-            prefetch_near(reinterpret_cast<const uint8_t*>(next.scales[first]));
-            if (crossed) prefetch_near(reinterpret_cast<const uint8_t*>(next.crossed[first]));
-            multiply_some(panels, x, ahead, first, width, y + first * lanes);
-            done(first, some_tokens);
-        }
+    static void prefetch(const Tile& tile, int first) {
+        for (const auto& codes : tile.codes)
+            for (int t = 0; t < some_tokens; ++t)
+                prefetch_near(reinterpret_cast<const uint8_t*>(codes[first + t]));
+        prefetch_near(reinterpret_cast<const uint8_t*>(tile.scales[first]));
+        if (crossed) prefetch_near(reinterpret_cast<const uint8_t*>(tile.crossed[first]));
     }
 
-    static void multiply_some(const Panel (&panels)[groups], const Q16Tile& x, Ahead& ahead,
-                              int first, int64_t width, float* y) {
+    static void multiply(const Pass<Q16Dots>& pass, int first, int64_t, float* y) {
+        const auto& panels = pass.panels;
+        const Tile& x = pass.tokens;
         Totals totals;
         each_result<groups, some_tokens>([&](int g, int t) {
             totals[g][t] = add(load_f32(panels[g].nan_or_zero), splat(x.nan_or_zero[first + t]));
         });
-        for (int64_t column = 0, n = 0; column < width; column += q16_block, ++n) {
+        for (int64_t column = 0, n = 0; column < pass.width; column += q16_block, ++n) {
             Sums sums;
             const uint8_t* of_rows = opaque(panels[0].begins[n]);
             const int32_t* of_tokens = opaque(x.crossed[first] + n);
@@ -212,9 +209,9 @@ struct Q16Dots {
                                            splat(of_tokens[t * (q16_columns / 32)]))
                                      : splat(0);
             });
-            add_products(panels, x, ahead, first, column, sums);
-            for (int64_t k = column + 32; k < column + q16_block && k < width; k += 32)
-                add_products(panels, x, ahead, first, k, sums);
+            add_products(pass, first, column, sums);
+            for (int64_t k = column + 32; k < column + q16_block && k < pass.width; k += 32)
+                add_products(pass, first, k, sums);
             add_scaled(opaque(panels[0].scales[n]), opaque(x.scales[first] + n), sums, totals);
         }
         each_result<groups, some_tokens>([&](int g, int t) {
@@ -224,13 +221,13 @@ struct Q16Dots {
     }
 
     // Adds those of 32 columns.
-    [[gnu::always_inline]] static void add_products(const Panel (&panels)[groups], const Q16Tile& x,
-                                                    Ahead& ahead, int first, int64_t column,
-                                                    Sums& sums) {
+    [[gnu::always_inline]] static void add_products(const Pass<Q16Dots>& pass, int first,
+                                                    int64_t column, Sums& sums) {
         constexpr int crossed_words = crossed ? crossed_pairs : 0;
-        ahead.ask();
-        const uint8_t* rows = opaque(panels[0].codes + column * 2 * lanes);
-        const auto* tokens = opaque(reinterpret_cast<const int8_t*>(x.codes[column / 32][first]));
+        pass.ahead.ask();
+        const uint8_t* rows = opaque(pass.panels[0].codes + column * 2 * lanes);
+        const auto* tokens =
+            opaque(reinterpret_cast<const int8_t*>(pass.tokens.codes[column / 32][first]));
         auto dot_words = [](I sum, I row, I pair) { return dot_pairs(sum, row, pair); };
         multiply_crossed<crossed_words, sizeof(Panel)>(rows, tokens, sums, add_in_halves,
                                                        dot_words);

@@ -8,14 +8,14 @@
 namespace tandem::kernels::cpu::TANDEM_ISA {
 
 // Quads of unsigned codes that dot_halves() may add up: each adds two products with a token's
-// codes, of which none is larger than 127, to a half. 0: sums of whole lanes are as fast, or codes
-// signed.
+// codes, of which none is larger than largest_code, to a half. 0: sums of whole lanes are as fast,
+// or codes signed.
 template <class Type>
 constexpr int quads_in_halves() {
     if constexpr (!sums_in_halves || Type::is_signed) {
         return 0;
     } else {
-        constexpr int most = (1 << 15) - 1, of_quad = 2 * 127 * (Type::levels - 1);
+        constexpr int most = (1 << 15) - 1, of_quad = 2 * largest_code * (Type::levels - 1);
         static_assert(2 * of_quad <= most);
         return 8 * of_quad <= most ? 8 : 4 * of_quad <= most ? 4 : 2;
     }

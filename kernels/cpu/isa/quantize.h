@@ -18,8 +18,8 @@
 
 namespace tandem::kernels::cpu::TANDEM_ISA {
 
-// Of tokens. Where products are crossed (crossed.h), a byte has room for the sum of one and a
-// weight's of 4 bits.
+// Of tokens. In variants that have crossed products (crossed.h), a byte has room for the sum of one
+// and a weight's of 4 bits.
 inline constexpr int largest_code = crosses ? 120 : 127;
 
 // The larger magnitude; as an integer, NaN is the largest.
@@ -120,7 +120,7 @@ inline void each_sums16(At at, Take take, Visit visit) {
     }
 }
 
-// The inverse of less would not be finite: such blocks are zeros.
+// The inverse of much less would not be finite: such blocks are zeros.
 inline constexpr float least_largest = 1e-30f;
 
 // Rounds a block of 256 and returns its scale, which is no finite number where x has one that is

@@ -1,4 +1,4 @@
-// Products of packed integer types with few tokens, rows of int8 blocks (Q8Row): tiles of `lanes`
+// Products of packed integer types with few tokens, rows of int8 blocks (Q8Row): groups of `lanes`
 // rows by a few tokens.
 //
 //     for (row r, token t) {
@@ -162,20 +162,20 @@ template <class Type, int G, int T>
         for (int t = 0; t < T; ++t) whole[g][t] = of_mins[g][t] = splat(0);
     // In a loop, one load follows a field through the block, so that the processor's prefetchers
     // learn its way, and the code for eight tokens stays short.
-    each_group<Type, false>([&](int n) [[gnu::always_inline]] {
-        const int64_t at = b * (Type::block / 32) + n;  // of the 32 elements, in the row
+    each_run<Type, false>([&](int run) [[gnu::always_inline]] {
+        const int64_t at = b * (Type::block / 32) + run;  // of the run, in the row
         // Memory gives the next groups in the order in which they lie.
-        const uint8_t* lines = weights + at * group_part<Type>;
-        const uint8_t* next = weights + G * apart + G * at * group_part<Type>;
+        const uint8_t* lines = weights + at * run_bytes<Type>;
+        const uint8_t* next = weights + G * apart + G * at * run_bytes<Type>;
         for (int g = 0; g < G; ++g)
             prefetch_part<Type, T>(lines + g * apart + near_ahead,
-                                   G == 1 ? lines + far_ahead : next + g * group_part<Type>);
+                                   G == 1 ? lines + far_ahead : next + g * run_bytes<Type>);
         const int8_t* a[T];
         for (int t = 0; t < T; ++t) a[t] = reinterpret_cast<const int8_t*>(tokens.x[t]) + 32 * at;
         const auto codes =
-            array_of<G>([&](int g) [[gnu::always_inline]] { return packed[size_t(g)].codes(n); });
+            array_of<G>([&](int g) [[gnu::always_inline]] { return packed[size_t(g)].codes(run); });
         S scales[G];
-        for (int g = 0; g < G; ++g) scales[g] = packed[size_t(g)].scales(n);
+        for (int g = 0; g < G; ++g) scales[g] = packed[size_t(g)].scales(run);
         I sums[S::count][G][T];
 // Else codes would be picked at run time.
 #pragma GCC unroll 2
@@ -205,8 +205,8 @@ template <class Type, int G, int T>
 // A few tokens: G packed groups of rows, `apart` from one another, and T tokens; codes are unpacked
 // in registers. More groups than one share what is read of tokens.
 template <class Type, int G, int T>
-inline void tile(const uint8_t* weights, int64_t apart, int64_t columns,
-                 const uint8_t* const (&x)[T], F (&y)[G][T]) {
+inline void multiply_few(const uint8_t* weights, int64_t apart, int64_t columns,
+                         const uint8_t* const (&x)[T], F (&y)[G][T]) {
     for (auto& of_group : y)
         for (F& total : of_group) total = zero();
     const TokenRows<Type, T> tokens{x, q8_row(columns, is_wide<Type> ? 256 : 32)};
@@ -225,23 +225,23 @@ inline constexpr int64_t groups_together = (sums_in_halves && Type::by_quads &&
 inline constexpr int least_together = 2, most_together = 4;  // tokens
 
 template <class Type>
-void multiply(const Product& product) {
+void multiply_rows(const Product& product) {
     constexpr bool powers = has_few_sizes<Type>();
     // Sums of products, in chains, and totals: 16 of 32 registers, or 12 of 16.
     constexpr int most = lanes == 16 ? 8 : powers ? 4 : 6;
     const int64_t group_bytes = group_bytes_of<Type>(product);
     auto each = [&]<int T>(int64_t group, int64_t groups, int64_t token, const uint8_t* weights) {
         auto of_groups = [&]<int G>(int64_t first) {
-            run_tile<G, T>(product, group + first, token, weights + first * group_bytes,
+            run_rows<G, T>(product, group + first, token, weights + first * group_bytes,
                            [&](const uint8_t* w, const uint8_t* const(&x)[T], F(&y)[G][T]) {
-                               tile<Type, G, T>(w, group_bytes, product.columns, x, y);
+                               multiply_few<Type, G, T>(w, group_bytes, product.columns, x, y);
                            });
         };
         if constexpr (groups_together<Type> == 2 && T >= least_together && T <= most_together)
             if (groups == 2) return of_groups.template operator()<2>(0);
         for (int64_t g = 0; g < groups; ++g) of_groups.template operator()<1>(g);
     };
-    for_tiles<most, powers, groups_together<Type>>(product, group_bytes, each);
+    for_rows<most, powers, groups_together<Type>>(product, group_bytes, each);
 }
 
 }  // namespace tandem::kernels::cpu::TANDEM_ISA

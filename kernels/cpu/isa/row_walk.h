@@ -13,13 +13,13 @@ inline const uint8_t* token_row(const Product& product, int64_t token) {
 }
 
 // T tokens from `token` on, G packed groups.
-template <int G, int T, typename Tile>
-inline void run_tile(const Product& product, int64_t group, int64_t token, const uint8_t* weights,
-                     Tile tile) {
+template <int G, int T, typename MultiplyRows>
+inline void run_rows(const Product& product, int64_t group, int64_t token, const uint8_t* weights,
+                     MultiplyRows multiply) {
     const uint8_t* x[T];
     for (int t = 0; t < T; ++t) x[t] = token_row(product, token + t);
     F results[G][T];
-    tile(weights, x, results);
+    multiply(weights, x, results);
     for (int g = 0; g < G; ++g) put<T>(product, group + g, token, results[g]);
 }
 
@@ -46,24 +46,19 @@ inline int64_t next_count(int64_t left) {
     return (left + passes - 1) / passes;
 }
 
-// All tokens against all groups of rows: blocks of tokens whose activations stay in a cache, within
-// them the groups, whose weights stay in the nearest one while the tokens pass.
+// All groups of rows, whose weights stay in the nearest cache while the tokens pass.
 template <int most, bool powers, int64_t together, typename Each>
-inline void for_tiles(const Product& product, int64_t group_bytes, Each each) {
-    constexpr int64_t token_block = 128;  // rows of 4096 columns in int8 take 1 MB
-    for (int64_t first = 0; first < product.tokens; first += token_block) {
-        int64_t last = first + token_block < product.tokens ? first + token_block : product.tokens;
-        for (int64_t group = product.first_group; group < product.last_group; group += together) {
-            const int64_t left_groups = product.last_group - group;
-            const int64_t groups = left_groups < together ? left_groups : together;
-            const uint8_t* weights = product.matrix + group * group_bytes;
-            for (int64_t token = first; token < last;) {
-                const int64_t count = next_count<most, powers>(last - token);
-                with_count<most, powers>(count, [&]<int T>() {
-                    each.template operator()<T>(group, groups, token, weights);
-                });
-                token += count;
-            }
+inline void for_rows(const Product& product, int64_t group_bytes, Each each) {
+    for (int64_t group = product.first_group; group < product.last_group; group += together) {
+        const int64_t left_groups = product.last_group - group;
+        const int64_t groups = left_groups < together ? left_groups : together;
+        const uint8_t* weights = product.matrix + group * group_bytes;
+        for (int64_t token = 0; token < product.tokens;) {
+            const int64_t count = next_count<most, powers>(product.tokens - token);
+            with_count<most, powers>(count, [&]<int T>() {
+                each.template operator()<T>(group, groups, token, weights);
+            });
+            token += count;
         }
     }
 }

@@ -4,8 +4,8 @@
 // tile_words.h, matrix_units.h and floats.cpp ask for the set itself, as what they leave out would
 // not compile.
 //
-// Sources in isa/ use no containers or algorithms of the standard library: an inline function that
-// was compiled for a newer set must not be the one that the linker keeps for all.
+// Sources in isa/ call nothing of the standard library that may stay a call: an inline function
+// that was compiled for a newer set must not be the one that the linker keeps for all.
 #pragma once
 
 #if defined(__AVX512VNNI__)

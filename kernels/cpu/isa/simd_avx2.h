@@ -72,7 +72,6 @@ inline I select_bit(I where, int bit, I yes, I no) {
 inline I gather(const void* table, I index) {
     return _mm256_i32gather_epi32(static_cast<const int*>(table), index, 4);
 }
-// 8 bytes of a table: the first four of each lane's, and the last.
 inline void gather_pairs(const void* table, I index, I* halves) {
     auto four = [&](__m128i numbers) {
         const auto* pairs = static_cast<const long long*>(table);
@@ -120,7 +119,6 @@ inline constexpr bool looks_up_bytes = false, words_are_loops = false;
 inline I dot_pairs(I sum, I a, I b) { return _mm256_dpwssd_avx_epi32(sum, a, b); }
 inline I dot(I sum, I codes, I quad) { return _mm256_dpbusd_avx_epi32(sum, codes, quad); }
 inline I dot_signed(I sum, I biased, I quad) { return dot(sum, biased, quad); }
-inline I biased(I bytes) { return _mm256_xor_si256(bytes, _mm256_set1_epi8(char(0x80))); }
 inline constexpr bool sums_in_halves = false;
 #else
 inline constexpr bool sums_in_halves = true;
@@ -144,7 +142,6 @@ inline I dot(I sum, I codes, I quad) {
 inline I dot_signed(I sum, I codes, I quad) {
     return dot(sum, _mm256_abs_epi8(codes), _mm256_sign_epi8(quad, codes));
 }
-inline I biased(I bytes) { return bytes; }
 #endif
 
 inline F to_float(I a) { return _mm256_cvtepi32_ps(a); }
@@ -184,15 +181,6 @@ inline void store_nontemporal(float* p, F a) { _mm256_stream_ps(p, a); }
 inline void fence_nontemporal() { _mm_sfence(); }
 inline void store_f16(uint8_t* p, F a) {
     _mm_storeu_si128(reinterpret_cast<__m128i*>(p), _mm256_cvtps_ph(a, _MM_FROUND_TO_NEAREST_INT));
-}
-inline void store_bf16(uint8_t* p, F a) {
-    I bits = _mm256_castps_si256(a), odd = bit_and(shift_right(bits, 16), splat(1));
-    I rounded = add(bits, add(odd, splat(0x7fff))), quiet = bit_or(bits, splat(0x400000));
-    I unordered = _mm256_castps_si256(_mm256_cmp_ps(a, a, _CMP_UNORD_Q));
-    I upper = shift_right(_mm256_blendv_epi8(rounded, quiet, unordered), 16);
-    _mm_storeu_si128(
-        reinterpret_cast<__m128i*>(p),
-        _mm_packus_epi32(_mm256_castsi256_si128(upper), _mm256_extracti128_si256(upper, 1)));
 }
 inline void store_bytes(int8_t* p, I a) {
     __m128i words = _mm_packs_epi32(_mm256_castsi256_si128(a), _mm256_extracti128_si256(a, 1));

@@ -171,7 +171,8 @@ inline I negate_where(I a, I bytes, I bits) {
 inline I select_less(I a, I b, I yes, I no) {
     return _mm512_mask_mov_epi32(no, _mm512_cmplt_epi32_mask(a, b), yes);
 }
-// sum + the products of a lane's 4 unsigned bytes with 4 signed ones.
+// sum + the products of a lane's 4 unsigned bytes with 4 signed ones. Where sums_in_halves, the
+// unsigned ones are below 128.
 inline I dot(I sum, I codes, I quad) { return _mm512_dpbusd_epi32(sum, codes, quad); }
 inline I dot_signed(I sum, I biased, I quad) { return dot(sum, biased, quad); }
 // Whether dots are slower than sums of their products in the halves of lanes, which have 16 bits:
@@ -221,8 +222,6 @@ inline I dot_pairs(I sum, I a, I b) {
     asm("vpdpwssd %2, %1, %0" : "+v"(sum) : "v"(a), "vm"(b));
     return sum;
 }
-// Signed bytes as dot_signed() wants them.
-inline I biased(I bytes) { return _mm512_xor_si512(bytes, _mm512_set1_epi8(char(0x80))); }
 
 inline F to_float(I a) { return _mm512_cvtepi32_ps(a); }
 inline F as_float(I a) { return _mm512_castsi512_ps(a); }
@@ -250,9 +249,11 @@ inline F mul(F a, F b) { return _mm512_mul_ps(a, b); }
 inline F div(F a, F b) { return _mm512_div_ps(a, b); }
 inline F sqrt(F a) { return _mm512_sqrt_ps(a); }
 inline F fma(F a, F b, F c) { return _mm512_fmadd_ps(a, b, c); }
+// The second, where one is no number.
 inline F max(F a, F b) { return _mm512_max_ps(a, b); }
 inline F min(F a, F b) { return _mm512_min_ps(a, b); }
 inline F abs(F a) { return _mm512_abs_ps(a); }
+// Halves to even; the least integer for what has no room, and for what is no number.
 inline I round_to_int(F a) { return _mm512_cvtps_epi32(a); }
 inline void store(float* p, F a) { _mm512_storeu_ps(p, a); }
 // Past the caches, to a multiple of 64 bytes; other threads see it after fence_nontemporal().
@@ -263,14 +264,7 @@ inline void store_f16(uint8_t* p, F a) {
     _mm256_storeu_si256(reinterpret_cast<__m256i*>(p),
                         _mm512_cvtps_ph(a, _MM_FROUND_TO_NEAREST_INT));
 }
-inline void store_bf16(uint8_t* p, F a) {
-    I bits = _mm512_castps_si512(a), odd = bit_and(shift_right(bits, 16), splat(1));
-    I rounded = add(bits, add(odd, splat(0x7fff)));
-    I quiet = bit_or(bits, splat(0x400000));  // rounding could turn what is no number into one
-    rounded = _mm512_mask_mov_epi32(rounded, _mm512_cmp_ps_mask(a, a, _CMP_UNORD_Q), quiet);
-    _mm256_storeu_si256(reinterpret_cast<__m256i*>(p),
-                        _mm512_cvtepi32_epi16(shift_right(rounded, 16)));
-}
+// Of lanes from -128 to 127.
 inline void store_bytes(int8_t* p, I a) {
     _mm_storeu_si128(reinterpret_cast<__m128i*>(p), _mm512_cvtepi32_epi8(a));
 }

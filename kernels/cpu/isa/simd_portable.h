@@ -243,7 +243,6 @@ inline I dot_pairs(I sum, I a, I b) {
         return uint32_t(total);
     });
 }
-inline I biased(I bytes) { return bytes; }
 inline Table biased(const Table& table) { return table; }
 
 inline F to_float(I a) {
@@ -313,7 +312,6 @@ inline F min(F a, F b) {
 inline F abs(F a) {
     return each_lane<F>([&](int i) { return __builtin_fabsf(a.lane[i]); });
 }
-// The least integer for what has no room, and for what is no number.
 inline I round_to_int(F a) {
     return each_lane<I>([&](int i) {
         const float whole = __builtin_rintf(a.lane[i]);
@@ -328,15 +326,6 @@ inline void store_f16(uint8_t* p, F a) {
     for (int i = 0; i < lanes; ++i) {
         uint16_t half = float_to_half(a.lane[i]);
         std::memcpy(p + 2 * i, &half, 2);
-    }
-}
-inline void store_bf16(uint8_t* p, F a) {
-    for (int i = 0; i < lanes; ++i) {
-        uint32_t bits;
-        std::memcpy(&bits, &a.lane[i], 4);
-        bits = a.lane[i] == a.lane[i] ? bits + 0x7fff + (bits >> 16 & 1) : bits | 0x400000;
-        uint16_t upper = uint16_t(bits >> 16);
-        std::memcpy(p + 2 * i, &upper, 2);
     }
 }
 inline void store_bytes(int8_t* p, I a) {

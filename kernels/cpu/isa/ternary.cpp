@@ -1,6 +1,7 @@
-// Matrix kernels of the types of 1 and 2 bits without levels: Q1_0, Q2_0, TQ2_0, and TQ1_0, which
-// is packed like that (recode.h). Packed blocks hold their fields one after another, each
-// interleaved over the rows (packing.cpp). Above each type stands what a weight x is, of a code q.
+// Matrix kernels of the types of 1 and 2 bits without a table of levels: Q1_0, Q2_0, TQ2_0, and
+// TQ1_0, which is packed like that (recode.h). Packed blocks hold their fields one after another,
+// each interleaved over the rows (packing.cpp). Above each type stands what a weight x is, of a
+// code q.
 #include "kernels/cpu/isa/fields.h"
 #include "kernels/cpu/isa/integer_kernels.h"
 
@@ -16,8 +17,8 @@ struct Q1_0 {
     // d, bits [16]: 2 where one is set, else 0
     const uint8_t* p;
 
-    [[gnu::always_inline]] auto codes(int g) const {
-        return [bits = dword(p + 2 * lanes, g)](int j) {
+    [[gnu::always_inline]] auto codes(int run) const {
+        return [bits = dword(p + 2 * lanes, run)](int j) {
             return or_where(splat(0), repeat_byte(bits, j / 2), quad_bits(j), 2);
         };
     }
@@ -33,8 +34,8 @@ struct TwoBits {
     // d, codes [8] of each 32
     const uint8_t* p;
 
-    [[gnu::always_inline]] auto codes(int g) const {
-        return [q = p + (2 + 8 * g) * lanes](int j) { return two_bits(q, j, 0); };
+    [[gnu::always_inline]] auto codes(int run) const {
+        return [q = p + (2 + 8 * run) * lanes](int j) { return two_bits(q, j, 0); };
     }
     Scales scales(int) const { return {load_f16(p)}; }
 };
@@ -51,8 +52,8 @@ struct TQ2_0 {
     F d;
 
     explicit TQ2_0(const uint8_t* at) : p(at), d(load_f16(p)) {}
-    [[gnu::always_inline]] auto codes(int g) const {
-        return HalfTQ2_0{p + g / 4 * HalfTQ2_0::bytes * lanes}.codes(g % 4);
+    [[gnu::always_inline]] auto codes(int run) const {
+        return HalfTQ2_0{p + run / 4 * HalfTQ2_0::bytes * lanes}.codes(run % 4);
     }
     Scales scales(int) const {
         Scales s{d};
@@ -64,17 +65,17 @@ struct TQ2_0 {
 // Weights are exact, so that rounding tokens to 8 bits would be all that is lost: prompts are
 // multiplied in 16.
 template <class OfRows, class OfTiles>
-constexpr Matrix few_level_kernels{
+constexpr MatrixKernels few_level_kernels{
     .block = is_wide<OfRows> ? 256 : 32,
-    .multiply_rows = multiply<OfRows>,
+    .multiply_rows = multiply_rows<OfRows>,
     .multiply_q16 = multiply_panels<Q16Dots<OfTiles>>,
     .q16_block = 32,
     .multiply_crossed = panels_if<crosses, Q16Dots<Adding<OfTiles>>>()};
 
 }  // namespace
 
-extern const Matrix q1_0 = few_level_kernels<Q1_0, Q1_0>;
-extern const Matrix q2_0 = few_level_kernels<Q2_0, Q2_0>;
-extern const Matrix tq2_0 = few_level_kernels<TQ2_0, HalfTQ2_0>;
+extern const MatrixKernels q1_0 = few_level_kernels<Q1_0, Q1_0>;
+extern const MatrixKernels q2_0 = few_level_kernels<Q2_0, Q2_0>;
+extern const MatrixKernels tq2_0 = few_level_kernels<TQ2_0, HalfTQ2_0>;
 
 }  // namespace tandem::kernels::cpu::TANDEM_ISA

@@ -74,9 +74,9 @@ struct Seeded {
     return shift_right_signed(shift_left(level, 24), 24);
 }
 
-// Seed k of the g-th four of u16s from `at` on.
-[[gnu::always_inline]] inline I half_seed(const uint8_t* at, int g, int k) {
-    const I two = dword(at, 2 * g + k / 2);
+// Seed k of the n-th four of u16s from `at` on.
+[[gnu::always_inline]] inline I half_seed(const uint8_t* at, int n, int k) {
+    const I two = dword(at, 2 * n + k / 2);
     return k % 2 ? shift_right(two, 16) : bit_and(two, splat(0xffff));
 }
 
@@ -109,18 +109,18 @@ struct IQ1_KT : Seeded {
     // R f32, number of a level and top bits of four seeds [8], 8 x {low bytes of seeds [4], 4 bits
     // above [2]}
     using Seeded::Seeded;
-    [[gnu::always_inline]] I front(int g) const {
-        return field(dword(p + 4 * lanes, g / 4), 8 * (g % 4), 8);
+    [[gnu::always_inline]] I front(int run) const {
+        return field(dword(p + 4 * lanes, run / 4), 8 * (run % 4), 8);
     }
-    [[gnu::always_inline]] Quads codes(int g) const {
-        const uint8_t* const q = p + (12 + 6 * g) * lanes;
-        const I above = load_u16(q + 4 * lanes), top = front(g);
+    [[gnu::always_inline]] Quads codes(int run) const {
+        const uint8_t* const q = p + (12 + 6 * run) * lanes;
+        const I above = load_u16(q + 4 * lanes), top = front(run);
         const FourSeeds four(dword(q, 0), bit_or(above, shift_left(above, 12)));
         return biased_quads(
             of_seeds([&](int k) { return bit_or(four[k], top_bits(top, 4 + k, 1)); }));
     }
-    [[gnu::always_inline]] Scales scales(int g) const {
-        return {mul(r, to_float(level_of(bit_and(front(g), splat(15)))))};
+    [[gnu::always_inline]] Scales scales(int run) const {
+        return {mul(r, to_float(level_of(bit_and(front(run), splat(15)))))};
     }
 };
 
@@ -129,11 +129,11 @@ struct IQ2_KT : Seeded {
     static constexpr int bytes = 72;
     // R f32, numbers of levels of 4 bits [4], seeds u16[32]
     using Seeded::Seeded;
-    [[gnu::always_inline]] Quads codes(int g) const {
-        return biased_quads(of_seeds([&](int k) { return half_seed(p + 8 * lanes, g, k); }));
+    [[gnu::always_inline]] Quads codes(int run) const {
+        return biased_quads(of_seeds([&](int k) { return half_seed(p + 8 * lanes, run, k); }));
     }
-    [[gnu::always_inline]] Scales scales(int g) const {
-        return {mul(r, to_float(level_of(nibble_of(dword(p + 4 * lanes, 0), g))))};
+    [[gnu::always_inline]] Scales scales(int run) const {
+        return {mul(r, to_float(level_of(nibble_of(dword(p + 4 * lanes, 0), run))))};
     }
 };
 
@@ -142,8 +142,8 @@ struct IQ3_KT : Seeded {
     static constexpr int bytes = 104;
     // R f32, scales of 4 bits [4], 8 x {seeds u16[4], signs [4]}
     using Seeded::Seeded;
-    [[gnu::always_inline]] Quads codes(int g) const {
-        const uint8_t* const q = p + (8 + 12 * g) * lanes;
+    [[gnu::always_inline]] Quads codes(int run) const {
+        const uint8_t* const q = p + (8 + 12 * run) * lanes;
         Quads all = of_seeds([&](int k) { return half_seed(q, 0, k); });
         const I signs = dword(q, 2);
 #pragma GCC unroll 8
@@ -154,8 +154,8 @@ struct IQ3_KT : Seeded {
         }
         return biased_quads(all);
     }
-    [[gnu::always_inline]] Scales scales(int g) const {
-        return {mul(r, to_float(nibble_of(dword(p + 4 * lanes, 0), g)))};
+    [[gnu::always_inline]] Scales scales(int run) const {
+        return {mul(r, to_float(nibble_of(dword(p + 4 * lanes, 0), run)))};
     }
 };
 
@@ -165,9 +165,11 @@ struct IQ4_KT : Seeded {
     // R f32, 8 x {u32 with a bit of all seeds, 7 bits of scale and 3 top bits of eight seeds, low
     // bytes of seeds [8], 4 bits above [4]}
     using Seeded::Seeded;
-    [[gnu::always_inline]] const uint8_t* group(int g) const { return p + (4 + 16 * g) * lanes; }
-    [[gnu::always_inline]] Quads codes(int g) const {
-        const uint8_t* const q = group(g);
+    [[gnu::always_inline]] const uint8_t* of_run(int run) const {
+        return p + (4 + 16 * run) * lanes;
+    }
+    [[gnu::always_inline]] Quads codes(int run) const {
+        const uint8_t* const q = of_run(run);
         const I top = dword(q, 0), above = dword(q, 3);
         const I first =
             add(shift_left(bit_and(top, splat(1)), 15), splat(int32_t(gguf::trellis_first_seed)));
@@ -184,16 +186,16 @@ struct IQ4_KT : Seeded {
         }
         return all;
     }
-    [[gnu::always_inline]] Scales scales(int g) const {
-        return {mul(r, to_float(add(field(dword(group(g), 0), 1, 7), splat(-64))))};
+    [[gnu::always_inline]] Scales scales(int run) const {
+        return {mul(r, to_float(add(field(dword(of_run(run), 0), 1, 7), splat(-64))))};
     }
 };
 
 }  // namespace
 
-extern const Matrix iq1_kt = kernels_of<IQ1_KT>;
-extern const Matrix iq2_kt = kernels_of<IQ2_KT>;
-extern const Matrix iq3_kt = kernels_of<IQ3_KT>;
-extern const Matrix iq4_kt = kernels_of<IQ4_KT>;
+extern const MatrixKernels iq1_kt = kernels_of<IQ1_KT>;
+extern const MatrixKernels iq2_kt = kernels_of<IQ2_KT>;
+extern const MatrixKernels iq3_kt = kernels_of<IQ3_KT>;
+extern const MatrixKernels iq4_kt = kernels_of<IQ4_KT>;
 
 }  // namespace tandem::kernels::cpu::TANDEM_ISA

@@ -55,17 +55,18 @@ struct IQ2_K {
           d(load_f16(p)),
           moved(load_u16(p + 2 * lanes)),
           packed{dword(p + 4 * lanes, 0), dword(p + 4 * lanes, 1)} {}
-    [[gnu::always_inline]] auto codes(int g) const {
-        const I first = moved_by(moved, 2 * g, move2), second = moved_by(moved, 2 * g + 1, move2);
+    [[gnu::always_inline]] auto codes(int run) const {
+        const I first = moved_by(moved, 2 * run, move2),
+                second = moved_by(moved, 2 * run + 1, move2);
         return
-            [q = p + (12 + 8 * g) * lanes, table = table16(levels2.level), first, second](int j) {
+            [q = p + (12 + 8 * run) * lanes, table = table16(levels2.level), first, second](int j) {
                 return add_bytes(lookup(table, two_bits(q, j, 0)), j < 4 ? first : second);
             };
     }
-    [[gnu::always_inline]] Scales scales(int g) const {
+    [[gnu::always_inline]] Scales scales(int run) const {
         Scales s{d};
         for (int h = 0; h < 2; ++h)
-            s.scales[h] = add(field(packed[g / 4], 8 * (g % 4) + 4 * h, 4), splat(-8));
+            s.scales[h] = add(field(packed[run / 4], 8 * (run % 4) + 4 * h, 4), splat(-8));
         s.pair = pair_of(s.scales[0], s.scales[1]);
         return s;
     }
@@ -87,20 +88,21 @@ struct IQ3_K {
           moved(load_u16(p + 2 * lanes)),
           signs(load_u16(p + 4 * lanes)),
           packed{dword(p + 6 * lanes, 0), dword(p + 6 * lanes, 1)} {}
-    [[gnu::always_inline]] auto codes(int g) const {
-        const uint8_t* const q = p + (14 + 12 * g) * lanes;
-        const I first = moved_by(moved, 2 * g, move3), second = moved_by(moved, 2 * g + 1, move3);
+    [[gnu::always_inline]] auto codes(int run) const {
+        const uint8_t* const q = p + (14 + 12 * run) * lanes;
+        const I first = moved_by(moved, 2 * run, move3),
+                second = moved_by(moved, 2 * run + 1, move3);
         return [q, high = dword(q, 0), table = table16(levels3.level), first, second](int j) {
             const I index = three_bits(high, q + 4 * lanes, j);
             return biased(add_bytes(lookup(table, index), j < 4 ? first : second));
         };
     }
-    [[gnu::always_inline]] Scales scales(int g) const {
+    [[gnu::always_inline]] Scales scales(int run) const {
         Scales s;
         for (int h = 0; h < 2; ++h) {
-            const I odd = field(packed[g / 4], 8 * (g % 4) + 4 * h, 4);
+            const I odd = field(packed[run / 4], 8 * (run % 4) + 4 * h, 4);
             const I scale = bit_or(shift_left(odd, 1), splat(1));
-            const I sign = shift_left(shift_right(signs, 2 * g + h), 31);
+            const I sign = shift_left(shift_right(signs, 2 * run + h), 31);
             s.scales[h] = as_float(bit_xor(as_int(mul(d, to_float(scale))), sign));
         }
         return s;
@@ -120,11 +122,11 @@ struct SixBitScales {
           moved(load_u16(p + 2 * lanes)),
           high(dword(p + 4 * lanes, 0)),
           low{dword(p + 4 * lanes, 1), dword(p + 4 * lanes, 2)} {}
-    [[gnu::always_inline]] Scales scales(int g) const {
+    [[gnu::always_inline]] Scales scales(int run) const {
         Scales s;
         for (int h = 0; h < 2; ++h) {
-            const I scale = bit_or(field(low[g / 4], 8 * (g % 4) + 4 * h, 4),
-                                   shift_left(field(high, 4 * g + 2 * h, 2), 4));
+            const I scale = bit_or(field(low[run / 4], 8 * (run % 4) + 4 * h, 4),
+                                   shift_left(field(high, 4 * run + 2 * h, 2), 4));
             s.scales[h] = mul(d, to_float(add(scale, splat(-32))));
         }
         return s;
@@ -137,9 +139,10 @@ struct IQ4_K : SixBitScales {
     static constexpr bool is_signed = true, by_quads = true, seldom = true;
     // d, moved u16, high 2 bits of scales [4], low 4 bits [8], codes [128]
     using SixBitScales::SixBitScales;
-    [[gnu::always_inline]] auto codes(int g) const {
-        const I first = moved_by(moved, 2 * g, move4), second = moved_by(moved, 2 * g + 1, move4);
-        return [q = p + (16 + 16 * g) * lanes, table = biased(table16(levels4.level)), first,
+    [[gnu::always_inline]] auto codes(int run) const {
+        const I first = moved_by(moved, 2 * run, move4),
+                second = moved_by(moved, 2 * run + 1, move4);
+        return [q = p + (16 + 16 * run) * lanes, table = biased(table16(levels4.level)), first,
                 second](int j) {
             return add_bytes(lookup_nibbles(table, q, j), j < 4 ? first : second);
         };
@@ -152,9 +155,10 @@ struct IQ5_K : SixBitScales {
     static constexpr bool is_signed = true, by_quads = true, seldom = true;
     // likewise, but 8 x {fifth bits [4], codes [16]}
     using SixBitScales::SixBitScales;
-    [[gnu::always_inline]] auto codes(int g) const {
-        const uint8_t* const q = p + (16 + 20 * g) * lanes;
-        const I first = moved_by(moved, 2 * g, move5), second = moved_by(moved, 2 * g + 1, move5);
+    [[gnu::always_inline]] auto codes(int run) const {
+        const uint8_t* const q = p + (16 + 20 * run) * lanes;
+        const I first = moved_by(moved, 2 * run, move5),
+                second = moved_by(moved, 2 * run + 1, move5);
         return [q, high = dword(q, 0), table = LevelTable<32>(levels5), first, second](int j) {
             const I index = five_bits(high, q + 4 * lanes, j);
             return biased(add_bytes(table[index], j < 4 ? first : second));
@@ -173,16 +177,17 @@ struct IQ6_K {
     I moved;
 
     explicit IQ6_K(const uint8_t* at) : p(at), d(load_f16(p)), moved(load_u16(p + 2 * lanes)) {}
-    [[gnu::always_inline]] auto codes(int g) const {
-        const uint8_t* const q = p + (20 + 24 * g) * lanes;
-        const I first = moved_by(moved, 2 * g, move6), second = moved_by(moved, 2 * g + 1, move6);
+    [[gnu::always_inline]] auto codes(int run) const {
+        const uint8_t* const q = p + (20 + 24 * run) * lanes;
+        const I first = moved_by(moved, 2 * run, move6),
+                second = moved_by(moved, 2 * run + 1, move6);
         return [q, table = LevelTable<64>(levels6), first, second](int j) {
             const I index = six_bits(q, q + 8 * lanes, j);
             return biased(add_bytes(table[index], j < 4 ? first : second));
         };
     }
-    [[gnu::always_inline]] Scales scales(int g) const {
-        const I pair = load_s8_pairs(p + (4 + 2 * g) * lanes);
+    [[gnu::always_inline]] Scales scales(int run) const {
+        const I pair = load_s8_pairs(p + (4 + 2 * run) * lanes);
         return {
             {mul(d, to_float(lower_half(pair))), mul(d, to_float(shift_right_signed(pair, 16)))}};
     }
@@ -210,14 +215,15 @@ struct IQ2_KS : NibbleScales {
     static constexpr bool is_signed = false, by_quads = true, seldom = true;
     // R f16, moved and fifth bits of scales [2], low 4 bits [4], codes [64]
     using NibbleScales::NibbleScales;
-    [[gnu::always_inline]] auto codes(int g) const {
-        return [q = p + (8 + 8 * g) * lanes, table = table16(levels2.level),
-                all = moved_by(above, g, move2)](int j) {
+    [[gnu::always_inline]] auto codes(int run) const {
+        return [q = p + (8 + 8 * run) * lanes, table = table16(levels2.level),
+                all = moved_by(above, run, move2)](int j) {
             return add_bytes(lookup(table, two_bits(q, j, 0)), all);
         };
     }
-    [[gnu::always_inline]] Scales scales(int g) const {
-        return scale_of(bit_or(field(low, 4 * g, 4), shift_left(field(above, 8 + g, 1), 4)), 16);
+    [[gnu::always_inline]] Scales scales(int run) const {
+        return scale_of(bit_or(field(low, 4 * run, 4), shift_left(field(above, 8 + run, 1), 4)),
+                        16);
     }
 };
 
@@ -227,16 +233,16 @@ struct IQ3_KS : NibbleScales {
     static constexpr bool is_signed = true, by_quads = true, seldom = true;
     // R f16, fifth bits of scales and moved [2], low 4 bits [4], 8 x {high bits [4], codes [8]}
     using NibbleScales::NibbleScales;
-    [[gnu::always_inline]] auto codes(int g) const {
-        const uint8_t* const q = p + (8 + 12 * g) * lanes;
+    [[gnu::always_inline]] auto codes(int run) const {
+        const uint8_t* const q = p + (8 + 12 * run) * lanes;
         return [q, high = dword(q, 0), table = table16(levels3.level),
-                all = moved_by(above, 8 + g, move3)](int j) {
+                all = moved_by(above, 8 + run, move3)](int j) {
             const I index = three_bits(high, q + 4 * lanes, j);
             return biased(add_bytes(lookup(table, index), all));
         };
     }
-    [[gnu::always_inline]] Scales scales(int g) const {
-        return scale_of(bit_or(nibble_of(low, g), shift_left(field(above, g, 1), 4)), 16);
+    [[gnu::always_inline]] Scales scales(int run) const {
+        return scale_of(bit_or(nibble_of(low, run), shift_left(field(above, run, 1), 4)), 16);
     }
 };
 
@@ -250,11 +256,11 @@ struct ByteScales {
 
     explicit ByteScales(const uint8_t* at)
         : p(at), r(load_f32(p)), packed{dword(p + 4 * lanes, 0), dword(p + 4 * lanes, 1)} {}
-    [[gnu::always_inline]] I moved(int g, int number) const {
-        return moved_by(packed[g / 4], 8 * (g % 4), number);
+    [[gnu::always_inline]] I moved(int run, int number) const {
+        return moved_by(packed[run / 4], 8 * (run % 4), number);
     }
-    [[gnu::always_inline]] Scales scales(int g) const {
-        const I scale = bit_and(shift_right(packed[g / 4], 8 * (g % 4)), splat(0xfe));
+    [[gnu::always_inline]] Scales scales(int run) const {
+        const I scale = bit_and(shift_right(packed[run / 4], 8 * (run % 4)), splat(0xfe));
         return {mul(r, to_float(add(scale, splat(-127))))};
     }
 };
@@ -265,10 +271,11 @@ struct IQ4_KS : ByteScales {
     static constexpr bool is_signed = true, by_quads = true, seldom = true;
     // R f32, scales [8], codes [128]
     using ByteScales::ByteScales;
-    [[gnu::always_inline]] auto codes(int g) const {
-        return
-            [q = p + (12 + 16 * g) * lanes, table = biased(table16(levels4.level)),
-             all = moved(g, move4)](int j) { return add_bytes(lookup_nibbles(table, q, j), all); };
+    [[gnu::always_inline]] auto codes(int run) const {
+        return [q = p + (12 + 16 * run) * lanes, table = biased(table16(levels4.level)),
+                all = moved(run, move4)](int j) {
+            return add_bytes(lookup_nibbles(table, q, j), all);
+        };
     }
 };
 
@@ -278,13 +285,13 @@ struct IQ5_KS : ByteScales {
     static constexpr bool is_signed = true, by_quads = true, seldom = true;
     // likewise, but 8 x {fifth bits [4], codes [16]}
     using ByteScales::ByteScales;
-    [[gnu::always_inline]] auto codes(int g) const {
-        const uint8_t* const q = p + (12 + 20 * g) * lanes;
-        return
-            [q, high = dword(q, 0), table = LevelTable<32>(levels5), all = moved(g, move5)](int j) {
-                const I index = five_bits(high, q + 4 * lanes, j);
-                return biased(add_bytes(table[index], all));
-            };
+    [[gnu::always_inline]] auto codes(int run) const {
+        const uint8_t* const q = p + (12 + 20 * run) * lanes;
+        return [q, high = dword(q, 0), table = LevelTable<32>(levels5),
+                all = moved(run, move5)](int j) {
+            const I index = five_bits(high, q + 4 * lanes, j);
+            return biased(add_bytes(table[index], all));
+        };
     }
 };
 
@@ -304,8 +311,8 @@ struct IQ2_KL : NibbleScales {
     static constexpr bool is_signed = true, by_quads = true, seldom = true;
     // R f16, high 2 bits of scales u16, low 4 bits [4], 8 x {codes of pairs [8], fifth bits u16}
     using NibbleScales::NibbleScales;
-    [[gnu::always_inline]] auto codes(int g) const {
-        const uint8_t* const q = p + (8 + 10 * g) * lanes;
+    [[gnu::always_inline]] auto codes(int run) const {
+        const uint8_t* const q = p + (8 + 10 * run) * lanes;
         const I bits = load_u16(q + 8 * lanes);
         const I fifth = bit_and(bit_or(bits, shift_left(bits, 8)), splat(0x00ff00ff));
         return [q, fifth, table = LevelTable<64>(levels_of_pairs)](int j) {
@@ -316,22 +323,22 @@ struct IQ2_KL : NibbleScales {
             return biased(table[bit_or(bit_or(code, second), splat(0x20002000))]);
         };
     }
-    [[gnu::always_inline]] Scales scales(int g) const {
-        return scale_of(bit_or(nibble_of(low, g), shift_left(field(above, 2 * g, 2), 4)), 32);
+    [[gnu::always_inline]] Scales scales(int run) const {
+        return scale_of(bit_or(nibble_of(low, run), shift_left(field(above, 2 * run, 2), 4)), 32);
     }
 };
 
 }  // namespace
 
-extern const Matrix iq2_k = kernels_of<IQ2_K>;
-extern const Matrix iq3_k = kernels_of<IQ3_K>;
-extern const Matrix iq4_k = kernels_of<IQ4_K>;
-extern const Matrix iq5_k = kernels_of<IQ5_K>;
-extern const Matrix iq6_k = kernels_of<IQ6_K>;
-extern const Matrix iq2_ks = kernels_of<IQ2_KS>;
-extern const Matrix iq3_ks = kernels_of<IQ3_KS>;
-extern const Matrix iq4_ks = kernels_of<IQ4_KS>;
-extern const Matrix iq5_ks = kernels_of<IQ5_KS>;
-extern const Matrix iq2_kl = kernels_of<IQ2_KL>;
+extern const MatrixKernels iq2_k = kernels_of<IQ2_K>;
+extern const MatrixKernels iq3_k = kernels_of<IQ3_K>;
+extern const MatrixKernels iq4_k = kernels_of<IQ4_K>;
+extern const MatrixKernels iq5_k = kernels_of<IQ5_K>;
+extern const MatrixKernels iq6_k = kernels_of<IQ6_K>;
+extern const MatrixKernels iq2_ks = kernels_of<IQ2_KS>;
+extern const MatrixKernels iq3_ks = kernels_of<IQ3_KS>;
+extern const MatrixKernels iq4_ks = kernels_of<IQ4_KS>;
+extern const MatrixKernels iq5_ks = kernels_of<IQ5_KS>;
+extern const MatrixKernels iq2_kl = kernels_of<IQ2_KL>;
 
 }  // namespace tandem::kernels::cpu::TANDEM_ISA

@@ -1,18 +1,19 @@
 // What matrix kernels know of a type of weights. A Type is a packed block of all rows of a group,
-// made of where it lies:
+// made of where it lies; its elements are runs of 32:
 //
 //     block       elements of a block; the activation's are 256 where these are, else 32
 //     bytes       of a packed block of one row
 //     zero        the code of 0.0; 0 for types with a minimum of their own
 //     levels      codes, or magnitudes of signed ones, are below this
 //     is_signed   codes went through biased()
-//     by_quads    a quad's codes take little by themselves; else all of a group are made together
-//     seldom      true, or not there: compiled for fewer sizes of tiles
-//     codes(g)    of the g-th group of 32 elements: a function of the number of a quad, which gives
-//                 quad j of every row, four codes in each lane
-//     Scales      of a group: how results become values; scales(g)
+//     by_quads    a quad's codes take little by themselves; else all of a run are made together
+//     seldom      true, or not there: compiled for fewer numbers of tokens
+//     codes(run)  a function of the number of a quad, which gives quad j of every row, four codes
+//     in
+//                 each lane
+//     Scales      of a run: how results become values; scales(run)
 //
-// Of Scales, those with `per16` have two per group, those with `has_min` add minimum * sum of the
+// Of Scales, those with `per16` have two per run, those with `has_min` add minimum * sum of the
 // activation, and those that are `whole` are whole numbers times one number of a block.
 #pragma once
 
@@ -51,9 +52,9 @@ struct WholeScales {
 template <class Type>
 inline constexpr bool is_wide = Type::block == 256;
 
-// Whether a Type is compiled for fewer sizes of tiles, as the compiler takes long for each: where
-// it says that it is `seldom` in files, so that a step of 3 or 7 tokens unpacks rows more than
-// once, and where vectors are loops.
+// Whether a Type is compiled for fewer numbers of tokens, as the compiler takes long for each:
+// where it says that it is `seldom` in files, so that a step of 3 or 7 tokens unpacks rows more
+// than once, and where vectors are loops.
 template <class Type>
 constexpr bool has_few_sizes() {
     if constexpr (requires { Type::seldom; }) return Type::seldom || words_are_loops;
@@ -73,14 +74,14 @@ constexpr bool sums_have_16_bits() {
     return S::whole && farthest_code<Type> * most_magnitude * 2 / S::count < 1 << 15;
 }
 
-// Bytes of 32 elements of all rows.
+// Bytes of a run of all rows.
 template <class Type>
-inline constexpr int group_part = (lanes * Type::bytes) / (Type::block / 32);
+inline constexpr int run_bytes = (lanes * Type::bytes) / (Type::block / 32);
 
-// Asks for as much as 32 elements of all rows take, which some tokens pass.
+// Asks for as much as a run of all rows takes, which some tokens pass.
 template <class Type, int tokens>
 [[gnu::always_inline]] inline void prefetch_part(const uint8_t* near, const uint8_t* far) {
-    for (int byte = 0; byte < group_part<Type>; byte += 64)
+    for (int byte = 0; byte < run_bytes<Type>; byte += 64)
         prefetch_lines<tokens>(near + byte, far + byte);
 }
 

@@ -120,7 +120,7 @@ struct Piece {
 };
 
 // From one token's row to the next, in bytes.
-int64_t row_stride(const graph::View& x, const Matrix& kernel, int64_t columns) {
+int64_t row_stride(const graph::View& x, const MatrixKernels& kernel, int64_t columns) {
     if (kernel.block > 0) return q8_row(columns, kernel.block).bytes;
     const bool as_it_lies = as_rows(x, x.axes.size() - 1).has_value();
     return (as_it_lies ? x.strides[0] : columns) * int64_t(sizeof(float));
@@ -129,7 +129,7 @@ int64_t row_stride(const graph::View& x, const Matrix& kernel, int64_t columns) 
 // Reads x in the form that the kernels of this file ask for: with tiles that of tile_form_for().
 Piece piece_of(const Operation& operation, const Site& site) {
     const HeldMatrix matrix = held_matrix(operation.inputs[1], site);
-    const Matrix& kernel = *site.isa.matrix(int(matrix.dtype));
+    const MatrixKernels& kernel = *site.isa.kernels(int(matrix.dtype));
     const graph::View x = site.view(operation.inputs[0]);
     const Rows y = *as_rows(site.view(operation.output), operation.output.view.axes.size() - 1);
     Piece piece{.matrix = matrix,

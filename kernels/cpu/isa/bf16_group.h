@@ -14,7 +14,7 @@ class Bf16Group {
     explicit Bf16Group(const uint8_t* group)
         : head_(*reinterpret_cast<const Bf16Head*>(group)), group_(group) {}
 
-    bool is_short() const { return head_.plain_at == 0; }
+    bool is_short() const { return head_.is_short(); }
     int64_t next() const { return head_.next; }  // in bytes from this one
     // Where a column stands, of a short group the first of 8.
     const uint8_t* at(int64_t column) const {
