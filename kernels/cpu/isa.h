@@ -174,9 +174,12 @@ struct CacheHead {
 // query that sees nothing of it gets most = -infinity, total = 0, out = 0.
 struct Attention {
     CacheHead k, v;
-    CacheHead k2;                      // of a second pair, whose scores are added; no rows: none
-    int64_t begin = 0, end = 0;        // the part: at most as many positions as there are cells
-    int64_t queries = 0;               // at most attention_queries
+    CacheHead k2;                // of a second pair, whose scores are added; no rows: none
+    int64_t begin = 0, end = 0;  // the part: at most as many positions as there are cells
+    int64_t queries = 0;         // at most attention_queries
+    // Of the kv head and the sequence, whatever part of them this device has: by them is chosen
+    // what is rounded, so that a cut changes no result. 0: `queries`.
+    int64_t all_queries = 0;
     const float* const* q = nullptr;   // [queries] rows of k.length
     const float* const* q2 = nullptr;  // [queries] rows of k2.length
     const int32_t* first = nullptr;    // [queries] the first position that each sees

@@ -213,11 +213,14 @@ void attend_tile(const Attention& a, int64_t at) {
 
 }  // namespace
 
+// Where some queries are multiplied in codes, all are: the last ones, too.
 void attend_few(const Attention& a) {
+    const bool all_by_codes = fast_pairs && a.all_queries >= enough_queries &&
+                              (has_codes(a.k.type) || has_codes(a.v.type));
     for (int64_t at = 0, left; (left = a.queries - at) > 0;) {
         if (left >= 7)
             attend_tile<8>(a, at), at += 8;
-        else if (left >= 3)
+        else if (left >= enough_queries || all_by_codes)
             attend_tile<4>(a, at), at += 4;
         else if (left == 2)
             attend_tile<2>(a, at), at += 2;

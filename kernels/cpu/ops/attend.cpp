@@ -38,6 +38,7 @@ size_t claim(std::span<const Operation> ahead) {
 
 // The most tokens of one sequence for which a cache is read in parts: blocks of more queries make
 // work enough. Their queries fit one call, and they are no more than products take in rows.
+// `q_per_kv`: on all devices together, as few tokens are rounded otherwise.
 int64_t few_tokens(int64_t q_per_kv) {
     return std::clamp<int64_t>(attention_queries / q_per_kv, 1, most_tokens_in_rows);
 }
@@ -57,7 +58,7 @@ struct PartRows {
         parts = (cells + attention_part - 1) / attention_part;
         if (operation.node->attributes.number("window") > 0) ++parts;  // from any position on
         stride = (operation.output.view.extents[3] + 2 + 15) / 16 * 16;
-        tokens = std::min(q.extents[0], cache.extents[0] * few_tokens(q.extents[2]));
+        tokens = std::min(q.extents[0], cache.extents[0] * few_tokens(q.axes[2]->extent));
     }
 };
 
@@ -87,7 +88,9 @@ struct Attend {
     Rows q, q2, out;  // rows of one head
     CacheRows k_cache, v_cache, k2_cache;
     Weighing weighing;
-    int64_t kv_heads = 0, q_per_kv = 0, window = 0;
+    int64_t kv_heads = 0, q_per_kv = 0;
+    int64_t all_q_per_kv = 0;  // on all devices
+    int64_t window = 0;
     bool of_rows = false;  // of the step, which have no new keys
     PartRows part_rows;
     float* partial = nullptr;
@@ -106,7 +109,7 @@ struct Attend {
         for (const WrittenRows& to : written)
             if (to.cache.heads != kv_heads) return false;
         for (const graph::Sequence& sequence : standing().sequences)
-            if (sequence.count > few_tokens(q_per_kv) ||
+            if (sequence.count > few_tokens(all_q_per_kv) ||
                 sequence.count * q_per_kv > attention_queries)
                 return false;
         return true;
@@ -125,7 +128,7 @@ struct Attend {
     void each_block(Use use) const {
         int64_t row = 0;
         for (const graph::Sequence& sequence : standing().sequences) {
-            const bool few = sequence.count <= few_tokens(q_per_kv);
+            const bool few = sequence.count <= few_tokens(all_q_per_kv);
             const int64_t all = sequence.count * q_per_kv;
             for (int64_t head = 0; head < kv_heads; ++head)
                 for (int64_t first = 0; first < all; first += attention_queries) {
@@ -215,12 +218,14 @@ struct Attend {
         }
         const int32_t slot = piece.sequence->slot;
         const CacheHead k2 = k2_cache.view ? k2_cache.head(slot, piece.head) : CacheHead{};
-        const cpu::Attention attention =
+        cpu::Attention attention =
             taken.over(piece.begin, piece.end, k_cache.head(slot, piece.head), k2,
                        v_cache.head(slot, piece.head), worker);
+        attention.all_queries = piece.sequence->count * all_q_per_kv;
         const int lanes = site.isa.lanes;
-        const bool few = piece.few && piece.count <= attention_few_queries && !k2_cache.view &&
-                         attention.k.length % lanes == 0 && attention.v.length % lanes == 0;
+        const bool few = piece.few && attention.all_queries <= attention_few_queries &&
+                         !k2_cache.view && attention.k.length % lanes == 0 &&
+                         attention.v.length % lanes == 0;
         few ? site.isa.attend_few(attention) : site.isa.attend_block(attention);
         if (block.parts() == 1) return taken.join(out.length, site.isa);
         for (int64_t i = 0; i < piece.count; ++i) {
@@ -266,6 +271,7 @@ Task bind(const Launch& launch, const Site& site) {
                   .weighing = Weighing(operation, site),
                   .kv_heads = q.extents[1],
                   .q_per_kv = q.extents[2],
+                  .all_q_per_kv = q.axes[2]->extent,
                   .window = int64_t(operation.node->attributes.number("window")),
                   .of_rows = q.axes[0]->name == "rows",
                   .part_rows = PartRows(operation),
