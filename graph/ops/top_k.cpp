@@ -1,5 +1,6 @@
 // top_k(scores): indices of the largest elements of the last axis, best first; of equals the lower
-// index. A choice, so a group of devices that round differently makes it once.
+// index, and before all what is no number. A choice, so a group of devices that round differently
+// makes it once.
 //
 // With groups of choices, the elements of all but the best groups are left out first.
 #include <algorithm>
@@ -21,6 +22,7 @@ void leave_out_groups(std::span<float> scores, int64_t count, int64_t kept) {
     for (int64_t group = 0; group < count; ++group) {
         float best = -INFINITY, second = -INFINITY;
         for (float score : scores.subspan(size_t(group) * size, size)) {
+            if (std::isnan(score)) score = INFINITY;
             second = std::max(second, std::min(best, score));
             best = std::max(best, score);
         }
@@ -51,7 +53,7 @@ extern const Op top_k{
                                  int64_t(attributes.number("kept")));
                 std::iota(ids.begin(), ids.end(), 0);
                 std::stable_sort(ids.begin(), ids.end(), [&](int32_t a, int32_t b) {
-                    return scores[first + size_t(a)] > scores[first + size_t(b)];
+                    return is_better(scores[first + size_t(a)], scores[first + size_t(b)]);
                 });
                 result.insert(result.end(), ids.begin(), ids.begin() + used);
             }

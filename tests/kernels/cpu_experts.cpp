@@ -1,4 +1,5 @@
 // Mixtures of experts on the CPU against the reference op.
+#include <cmath>
 #include <limits>
 #include <vector>
 
@@ -44,6 +45,30 @@ TEST(Cpu, ExpertsOfMixedTypes) {
                     "gelu"));
         expect_close(model, {test::random_step(0, 11), test::random_step(0, 40)}, 1e-3);
     }
+}
+
+// What is no number is among the choices, wherever it stands, so that the result shows it; and in
+// the group that is kept.
+TEST(Cpu, ChoicesKeepNaN) {
+    constexpr size_t choices = 8;
+    for (size_t at = 0; at < choices; ++at)
+        for (graph::ChoiceGroups groups : {graph::ChoiceGroups{}, {.count = 4, .kept = 2}}) {
+            SmallModel model;
+            const Tensor scores = activation_of(
+                model, "scores", {model.axis("choices", choices)}, [&](int32_t id, size_t i) {
+                    return i == at ? std::numeric_limits<float>::quiet_NaN()
+                                   : float((i * 5 + size_t(id)) % choices);
+                });
+            model.finish(take(scores, top_k(scores, model.axis("used", 3), groups)));
+            const std::vector<graph::StepInputs> steps{test::random_step(0, 1)};
+            const auto expected =
+                model.run(std::make_unique<kernels::ReferenceDevice>("reference", 0), steps);
+            const auto found = model.run(test::make_cpu({"", 1}), steps);
+            ASSERT_EQ(found.size(), 3u);
+            EXPECT_TRUE(std::isnan(found[0])) << at << " of " << groups.count;
+            EXPECT_TRUE(std::isnan(expected[0])) << at << " of " << groups.count;
+            for (size_t i = 1; i < 3; ++i) EXPECT_EQ(found[i], expected[i]);
+        }
 }
 
 TEST(Cpu, ExpertsWithScales) {

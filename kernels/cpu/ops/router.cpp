@@ -30,7 +30,8 @@ void top_k(const float* all, int64_t count, graph::ChoiceGroups groups, int32_t*
     graph::ops::leave_out_groups({scores, size_t(count)}, groups.count, groups.kept);
     std::iota(order, order + count, 0);
     std::partial_sort(order, order + used, order + count, [&](int32_t a, int32_t b) {
-        return scores[a] > scores[b] || (scores[a] == scores[b] && a < b);
+        if (graph::ops::is_better(scores[a], scores[b])) return true;
+        return !graph::ops::is_better(scores[b], scores[a]) && a < b;
     });
     std::copy_n(order, used, ids);
 }
