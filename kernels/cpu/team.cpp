@@ -69,6 +69,13 @@ void Barrier::mend() {
 // A guest is counted before it looks whether the door is open, which is closed before guests are
 // counted: one of the two sees the other.
 
+Door::Open::Open(Door& door, const Work& work) : door_(door) {
+    // Of earlier work, whose own member failed, too, so that nobody asked.
+    door.error_ = nullptr;
+    door.failed_.clear();
+    door.work_.store(&work);
+}
+
 Door::Open::~Open() {
     door_.work_.store(nullptr);
     while (door_.guests_.load() > 0) spin_pause();

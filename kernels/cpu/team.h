@@ -58,7 +58,7 @@ class alignas(64) Door {
     // Stands open for as long as this lives; its end waits for the guests inside.
     class Open {
       public:
-        Open(Door& door, const Work& work) : door_(door) { door_.work_.store(&work); }
+        Open(Door& door, const Work& work);
         ~Open();
         Open(const Open&) = delete;
 

@@ -145,5 +145,29 @@ TEST(Team, AnErrorOfAGuestIsThrownOnBothSides) {
     EXPECT_NO_THROW(team.run(deals));
 }
 
+// Where its host fails, too, the error of a guest is not thrown by the next work.
+TEST(Team, AnErrorOfAGuestEndsWithTheWork) {
+    test::Watchdog watchdog;
+    Team team({0}, true), guests({0}, true);
+    std::atomic<bool> thrown = false;
+    std::thread helping([&] {
+        EXPECT_THROW(guests.help(team, [] { return false; }), std::runtime_error);
+        thrown = true;
+    });
+    EXPECT_THROW(team.run([&](const Worker& worker) {
+        worker.deal(100, 2, [&](const Worker& member, Range) {
+            if (member.own == worker.own)
+                while (!thrown) std::this_thread::yield();
+            throw std::runtime_error("out of paper");
+        });
+    }),
+                 std::runtime_error);
+    helping.join();
+    EXPECT_NO_THROW(team.run([&](const Worker& worker) {
+        worker.deal(100, 2, [](const Worker&, Range) {});
+        worker.barrier->wait();
+    }));
+}
+
 }  // namespace
 }  // namespace tandem::kernels::cpu
