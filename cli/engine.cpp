@@ -51,12 +51,15 @@ DeviceTable table_of(const std::vector<std::unique_ptr<kernels::Device>>& device
     for (size_t i = 0; i < devices.size(); ++i) {
         table.devices[i].device = devices[i].get();
         table.devices[i].rounding = devices[i]->description().rounding;
+        table.devices[i].memory = devices[i]->description().memory;
     }
     return table;
 }
 
-bool is_too_full(const Blueprint& blueprint, size_t device) {
-    return blueprint.needed(device) > blueprint.table.devices[device].free_bytes;
+int64_t lacking(const Blueprint& blueprint, size_t device) {
+    std::vector<int64_t> needed;
+    for (size_t i = 0; i < blueprint.table.size(); ++i) needed.push_back(blueprint.needed(i));
+    return lacking_bytes(blueprint.table, needed, device);
 }
 
 // "weights 4.1 GiB, cache 512 MiB, scratch 80 MiB"
@@ -76,14 +79,14 @@ void require_memory(const Blueprint& blueprint, const EngineOptions& options) {
         const parallel::DeviceRow& row = blueprint.table.devices[i];
         table += "\n  " + name_of(blueprint.table, i) + ": " + parts_of(blueprint, i) + ", of " +
                  bytes(row.free_bytes) + " free";
-        if (!full && is_too_full(blueprint, i)) full = i;
+        if (!full && lacking(blueprint, i) > 0) full = i;
     }
     if (!full) return;
     const parallel::DeviceRow& row = blueprint.table.devices[*full];
     const int64_t needed = blueprint.needed(*full);
     throw Error("device " + name_of(blueprint.table, *full) + " needs " + bytes(needed) + " (" +
                 parts_of(blueprint, *full) + ") and has " + bytes(row.free_bytes) + " free, " +
-                bytes(needed - row.free_bytes) + " too few: " + less_memory(options) +
+                bytes(lacking(blueprint, *full)) + " too few: " + less_memory(options) +
                 (devices > 1 ? table : ""));
 }
 
@@ -115,12 +118,12 @@ void plan_for(const DeviceTable& room, const EngineOptions& options, Blueprint& 
 bool take_room(const Blueprint& blueprint, DeviceTable& room) {
     bool too_full = false;
     for (size_t i = 0; i < room.size(); ++i) {
-        if (!is_too_full(blueprint, i)) continue;
+        const int64_t few = lacking(blueprint, i);
+        if (few == 0) continue;
         too_full = true;
-        const int64_t has = blueprint.table.devices[i].free_bytes;
-        const int64_t lacking = blueprint.needed(i) - has, left = has - blueprint.scratch[i];
+        const int64_t left = blueprint.table.devices[i].free_bytes - blueprint.scratch[i];
         int64_t& free = room.devices[i].free_bytes;
-        free = std::max<int64_t>(0, left < free ? left : free - lacking - lacking / 8);
+        free = std::max<int64_t>(0, left < free ? left : free - few - few / 8);
     }
     return too_full;
 }

@@ -39,8 +39,8 @@ int run(const Arguments& arguments) {
         const parallel::DeviceReport& device = report.devices[i];
         if (device.fits()) continue;
         std::cerr << "warning: device " << name_of(blueprint->table, i) << " would be too full by "
-                  << parallel::in_bytes(double(device.needed() - device.free)) << ": "
-                  << less_memory(options) << "\n";
+                  << parallel::in_bytes(double(device.lacking)) << ": " << less_memory(options)
+                  << "\n";
     }
     return 0;
 }

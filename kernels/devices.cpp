@@ -195,6 +195,7 @@ std::vector<std::unique_ptr<Device>> make_devices(const std::vector<std::string>
                 .shares_cores = shared,
                 .total_bytes = places[i].node ? places[i].node->total_bytes : total_memory(),
                 .free_bytes = free_bytes(places, i, share),
+                .memory = places[i].node ? memory_of_node(places[i].node->number) : host_memory,
                 .variant = how.variant});
         else
             devices[i] = std::make_unique<ReferenceDevice>(as_written[i], share, shared);

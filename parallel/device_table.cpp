@@ -134,6 +134,16 @@ DeviceTable parse_device_table(const std::string& text, const std::filesystem::p
     }
 }
 
+int64_t lacking_bytes(const DeviceTable& table, std::span<const int64_t> needed, size_t device) {
+    const DeviceRow& row = table.devices[device];
+    int64_t lacking = needed[device] - row.free_bytes;
+    if (lacking <= 0) return 0;
+    for (size_t i = 0; i < table.size(); ++i)
+        if (i != device && row.memory && table.devices[i].memory == row.memory)
+            lacking += needed[i] - table.devices[i].free_bytes;
+    return std::max<int64_t>(0, lacking);
+}
+
 void require_links(const DeviceTable& table) {
     for (size_t a = 0; a < table.size(); ++a)
         for (size_t b = a + 1; b < table.size(); ++b)

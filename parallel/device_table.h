@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -19,6 +20,7 @@ struct DeviceRow {
     double multiply_adds_per_second = 0;      // of large matrix products
     std::string rounding;                     // devices with the same text give the same bits
     const kernels::Device* device = nullptr;  // for packed sizes; null: as in the file
+    std::optional<int> memory;  // that some share (kernels::Description); else its own
 };
 
 // One exchange between two devices takes `seconds` and moves `bytes_per_second`; 0: not known.
@@ -33,6 +35,10 @@ struct DeviceTable {
 
     size_t size() const { return devices.size(); }
 };
+
+// Bytes that a device has too few for what it needs. Of a memory that devices share, each may take
+// what others leave of their parts. `needed`: of each device.
+int64_t lacking_bytes(const DeviceTable& table, std::span<const int64_t> needed, size_t device);
 
 // JSON: {"devices": [{"name", "free_bytes", "bytes_per_second", "multiply_adds_per_second"}, ...],
 //        "link": {"seconds", "bytes_per_second"},

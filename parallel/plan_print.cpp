@@ -57,8 +57,9 @@ std::string devices_text(const PlanReport& report) {
                 ", scratch " + in_bytes(double(device.scratch)) + ": " +
                 in_bytes(double(device.needed())) + " of " + in_bytes(double(device.free)) +
                 " free";
-        if (!device.fits())
-            text += ", TOO FULL by " + in_bytes(double(device.needed() - device.free));
+        if (device.fits() && device.needed() > device.free)
+            text += ", and of what others of this memory leave";
+        if (!device.fits()) text += ", TOO FULL by " + in_bytes(double(device.lacking));
         text += "\n" + std::string(width + 11, ' ') + "per token: " + in_bytes(work.bytes) +
                 " read, " + in_counts(work.multiply_adds) +
                 " multiply-adds; for each token before it " + in_bytes(work.cached_bytes) + ", " +

@@ -122,6 +122,10 @@ PlanReport report_plan(const Graph& graph, const Plan& plan, const Placed& place
                                   .scratch = scratch_bytes(programs[i], wire),
                                   .free = table.devices[i].free_bytes,
                                   .work = work[i]});
+    std::vector<int64_t> needed;
+    for (const DeviceReport& device : report.devices) needed.push_back(device.needed());
+    for (size_t i = 0; i < table.size(); ++i)
+        report.devices[i].lacking = lacking_bytes(table, needed, i);
     report.layers = report_layers(graph, plan);
     report.whole = report_whole(graph, plan, table);
     report.body = report_exchanges(placed, 0, placed.head_begin);

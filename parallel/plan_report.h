@@ -19,11 +19,11 @@ namespace tandem::parallel {
 struct DeviceReport {
     std::string name;
     int64_t weights = 0, states = 0, scratch = 0;  // bytes held
-    int64_t free = 0;                              // bytes
+    int64_t free = 0, lacking = 0;                 // bytes
     DeviceWork work;
 
     int64_t needed() const { return weights + states + scratch; }
-    bool fits() const { return needed() <= free; }
+    bool fits() const { return lacking == 0; }
 };
 
 // Consecutive layers that are divided alike.

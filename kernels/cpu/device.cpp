@@ -83,6 +83,7 @@ CpuDevice::CpuDevice(const Options& options)
                     .total_bytes = options.total_bytes,
                     .free_bytes = options.free_bytes,
                     .in_host_memory = true,
+                    .memory = options.memory,
                     .shares_cores = options.shares_cores};
 }
 

@@ -21,6 +21,7 @@ class CpuDevice final : public Device {
         int threads = 0;            // fewer than there are cores; 0: one on each
         bool shares_cores = false;  // with another device
         int64_t total_bytes = 0, free_bytes = 0;
+        int memory = host_memory;
         std::string_view variant = "";  // instruction set (variants.cpp); "": the usual
     };
     // Throws Error when the machine does not run the variant.

@@ -93,5 +93,20 @@ TEST_F(DeviceTables, numbers_beyond_all_others) {
               "holds a number that is too large");
 }
 
+// What one device leaves of a memory, others of that memory may take, and nobody else.
+TEST(LackingBytes, are_those_of_a_memory) {
+    DeviceTable table;
+    for (std::optional<int> memory : {std::optional(0), std::optional(0), std::optional(1), {}})
+        table.devices.push_back({.free_bytes = 100, .memory = memory});
+    const std::vector<int64_t> needed{150, 20, 130, 110};
+    EXPECT_EQ(lacking_bytes(table, needed, 0), 0);
+    EXPECT_EQ(lacking_bytes(table, needed, 1), 0);
+    EXPECT_EQ(lacking_bytes(table, needed, 2), 30);
+    EXPECT_EQ(lacking_bytes(table, needed, 3), 10);
+    const std::vector<int64_t> more{190, 30, 0, 0};
+    EXPECT_EQ(lacking_bytes(table, more, 0), 20);
+    EXPECT_EQ(lacking_bytes(table, more, 1), 0);  // it would fit its part
+}
+
 }  // namespace
 }  // namespace tandem::parallel
