@@ -1,4 +1,7 @@
 // The small ops of routers, and others of a few numbers per token, on Vulkan devices.
+#include <cmath>
+#include <limits>
+
 #include "kernels/vulkan_case.h"
 
 namespace tandem {
@@ -56,6 +59,27 @@ TEST_F(VulkanSmallOps, BestOfGroups) {
         model.finish(take(other, top_k(x, model.axis("used", 3), {.count = groups, .kept = kept})));
         expect_close(model, {random_step(0, 1), random_step(0, 13)}, 0);
     }
+}
+
+// What is no number is chosen first, whatever its sign, and its group is kept.
+TEST_F(VulkanSmallOps, ChoicesKeepNaN) {
+    const float nan = std::numeric_limits<float>::quiet_NaN();
+    for (float number : {nan, -nan})
+        for (size_t at : {0, 3, 7})
+            for (graph::ChoiceGroups groups : {graph::ChoiceGroups{}, {.count = 4, .kept = 2}}) {
+                SmallModel model;
+                const Tensor scores = activation_of(
+                    model, "scores", {model.axis("choices", 8)}, [&](int32_t id, size_t i) {
+                        return i == at ? number : float((i * 5 + size_t(id)) % 8);
+                    });
+                model.finish(take(scores, top_k(scores, model.axis("used", 3), groups)));
+                const std::vector<graph::StepInputs> steps{random_step(0, 1)};
+                const auto expected =
+                    model.run(std::make_unique<kernels::ReferenceDevice>("reference", 0), steps);
+                const auto found = model.run(kernels::make_vulkan_device(test::in_floats), steps);
+                EXPECT_TRUE(std::isnan(found[0])) << number << " at " << at;
+                for (size_t i = 1; i < 3; ++i) EXPECT_EQ(found[i], expected[i]) << at;
+            }
 }
 
 // All that routers put around the choice, in one launch each.

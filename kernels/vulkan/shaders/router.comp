@@ -50,9 +50,12 @@ void prepare_softmax(Floats row) {
     sum = workgroup_sum(own);
 }
 
-// A number above 0 that orders scores; both zeros are equal.
+// A number above 0 that orders scores; both zeros are equal. What is no number is above all, so that
+// it is not lost.
+const uint order_of_nan = ~0u;
 uint order(float value) {
     uint bits = floatBitsToUint(value);
+    if ((bits & 0x7fffffffu) > 0x7f800000u) return order_of_nan;
     if (bits == 0x80000000u) bits = 0;
     return max(1u, (bits >> 31) != 0 ? ~bits : bits | 0x80000000u);
 }
@@ -65,6 +68,7 @@ void judge_groups(Floats row) {
         float best = minus_infinity, second = minus_infinity;
         for (uint i = group * size; i < (group + 1) * size; ++i) {
             float value = preference(row, i);
+            if (order(value) == order_of_nan) value = -minus_infinity;
             second = max(second, min(best, value));
             best = max(best, value);
         }
