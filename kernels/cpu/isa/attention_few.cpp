@@ -215,8 +215,9 @@ void attend_tile(const Attention& a, int64_t at) {
 
 // Where some queries are multiplied in codes, all are: the last ones, too.
 void attend_few(const Attention& a) {
-    const bool all_by_codes = fast_pairs && a.all_queries >= enough_queries &&
-                              (has_codes(a.k.type) || has_codes(a.v.type));
+    const int64_t all = a.all_queries > 0 ? a.all_queries : a.queries, cells = a.end - a.begin;
+    const bool all_by_codes = fast_pairs && all >= enough_queries &&
+                              (has_enough_codes(a.k, cells) || has_enough_codes(a.v, cells));
     for (int64_t at = 0, left; (left = a.queries - at) > 0;) {
         if (left >= 7)
             attend_tile<8>(a, at), at += 8;

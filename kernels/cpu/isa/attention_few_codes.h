@@ -67,9 +67,10 @@ inline bool with_codes(int type, Use use) {
 inline bool has_codes(int type) {
     return with_codes(type, [](auto) {});
 }
-// Whether `count` rows of a cache have codes, in whole vectors, and are so many that they are worth
-// the way to integers.
+
+// Fewer cells are not worth the way to integers.
 inline constexpr int64_t enough_cells = 64;
+// Whether `count` rows of a cache have codes, in whole vectors, and are so many.
 inline bool has_enough_codes(const CacheHead& cache, int64_t count) {
     return has_codes(cache.type) && count >= enough_cells && cache.length % vector_codes == 0 &&
            cache.length <= most_elements;
@@ -77,7 +78,7 @@ inline bool has_enough_codes(const CacheHead& cache, int64_t count) {
 // Of fewer queries, floats take less time.
 inline constexpr int enough_queries = 3;
 template <int queries>
-inline constexpr bool by_codes = queries >= enough_queries&& fast_pairs;
+inline constexpr bool by_codes = fast_pairs && (queries >= enough_queries);
 
 // Memory of a call, behind the scores and queries of others.
 struct CodesScratch {

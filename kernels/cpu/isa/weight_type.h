@@ -8,9 +8,8 @@
 //     is_signed   codes went through biased()
 //     by_quads    a quad's codes take little by themselves; else all of a run are made together
 //     seldom      true, or not there: compiled for fewer numbers of tokens
-//     codes(run)  a function of the number of a quad, which gives quad j of every row, four codes
-//     in
-//                 each lane
+//     codes(run)  a function of the number of a quad, which gives quad j of every row, four
+//                 codes in each lane
 //     Scales      of a run: how results become values; scales(run)
 //
 // Of Scales, those with `per16` have two per run, those with `has_min` add minimum * sum of the
