@@ -56,7 +56,7 @@ DeviceTable table_of(const std::vector<std::unique_ptr<kernels::Device>>& device
     return table;
 }
 
-int64_t lacking(const Blueprint& blueprint, size_t device) {
+int64_t lacking_of(const Blueprint& blueprint, size_t device) {
     std::vector<int64_t> needed;
     for (size_t i = 0; i < blueprint.table.size(); ++i) needed.push_back(blueprint.needed(i));
     return lacking_bytes(blueprint.table, needed, device);
@@ -79,15 +79,15 @@ void require_memory(const Blueprint& blueprint, const EngineOptions& options) {
         const parallel::DeviceRow& row = blueprint.table.devices[i];
         table += "\n  " + name_of(blueprint.table, i) + ": " + parts_of(blueprint, i) + ", of " +
                  bytes(row.free_bytes) + " free";
-        if (!full && lacking(blueprint, i) > 0) full = i;
+        if (!full && lacking_of(blueprint, i) > 0) full = i;
     }
     if (!full) return;
     const parallel::DeviceRow& row = blueprint.table.devices[*full];
-    const int64_t needed = blueprint.needed(*full);
+    const int64_t needed = blueprint.needed(*full), lacking = lacking_of(blueprint, *full);
     throw Error("device " + name_of(blueprint.table, *full) + " needs " + bytes(needed) + " (" +
-                parts_of(blueprint, *full) + ") and has " + bytes(row.free_bytes) + " free, " +
-                bytes(lacking(blueprint, *full)) + " too few: " + less_memory(options) +
-                (devices > 1 ? table : ""));
+                parts_of(blueprint, *full) + ") and has " + bytes(row.free_bytes) + " free" +
+                (lacking < needed - row.free_bytes ? ", besides what others leave, " : ", ") +
+                bytes(lacking) + " too few: " + less_memory(options) + (devices > 1 ? table : ""));
 }
 
 // The plan for devices of so much room, and all that follows from it.
@@ -118,7 +118,7 @@ void plan_for(const DeviceTable& room, const EngineOptions& options, Blueprint& 
 bool take_room(const Blueprint& blueprint, DeviceTable& room) {
     bool too_full = false;
     for (size_t i = 0; i < room.size(); ++i) {
-        const int64_t few = lacking(blueprint, i);
+        const int64_t few = lacking_of(blueprint, i);
         if (few == 0) continue;
         too_full = true;
         const int64_t left = blueprint.table.devices[i].free_bytes - blueprint.scratch[i];

@@ -17,7 +17,8 @@
 
 namespace tandem::kernels {
 
-// Numbers of memories: the host's, that near some of its cores, an adapter's own.
+// Numbers of memories: the host's, that near some of its cores, and an adapter's, which may be cut
+// from the host's.
 inline constexpr int host_memory = 0;
 constexpr int memory_of_node(int node) { return 1 + node; }
 constexpr int memory_of_adapter(int adapter) { return -1 - adapter; }
@@ -30,8 +31,9 @@ struct Description {
     // Devices with the same text give the same bits for the same inputs.
     std::string rounding;
     int64_t total_bytes = 0, free_bytes = 0;
-    bool in_host_memory = false;
-    // Devices of one memory have the same number; its free bytes are divided among them.
+    bool in_host_memory = false;  // whose free bytes are divided among such devices
+    // Devices whose free bytes are parts of the same have the same number, and may take what others
+    // leave.
     int memory = host_memory;
     double warmup_seconds = 0;  // of work, until an idle one has its speed
     bool shares_cores = false;  // with another device of the run, so that spinning would starve it

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cerrno>
+#include <cmath>
 #include <cstring>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -136,12 +137,17 @@ DeviceTable parse_device_table(const std::string& text, const std::filesystem::p
 
 int64_t lacking_bytes(const DeviceTable& table, std::span<const int64_t> needed, size_t device) {
     const DeviceRow& row = table.devices[device];
-    int64_t lacking = needed[device] - row.free_bytes;
-    if (lacking <= 0) return 0;
-    for (size_t i = 0; i < table.size(); ++i)
-        if (i != device && row.memory && table.devices[i].memory == row.memory)
-            lacking += needed[i] - table.devices[i].free_bytes;
-    return std::max<int64_t>(0, lacking);
+    auto of_part = [&](size_t i) { return needed[i] - table.devices[i].free_bytes; };
+    if (of_part(device) <= 0) return 0;
+    if (!row.memory) return of_part(device);
+    int64_t of_memory = 0, of_parts = 0;
+    for (size_t i = 0; i < table.size(); ++i) {
+        if (table.devices[i].memory != row.memory) continue;
+        of_memory += of_part(i);
+        of_parts += std::max<int64_t>(0, of_part(i));
+    }
+    if (of_memory <= 0) return 0;
+    return int64_t(std::ceil(double(of_part(device)) / double(of_parts) * double(of_memory)));
 }
 
 void require_links(const DeviceTable& table) {

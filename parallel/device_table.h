@@ -37,7 +37,8 @@ struct DeviceTable {
 };
 
 // Bytes that a device has too few for what it needs. Of a memory that devices share, each may take
-// what others leave of their parts. `needed`: of each device.
+// what others leave of their parts; what that lacks is divided among those who need more than
+// theirs. `needed`: of each device.
 int64_t lacking_bytes(const DeviceTable& table, std::span<const int64_t> needed, size_t device);
 
 // JSON: {"devices": [{"name", "free_bytes", "bytes_per_second", "multiply_adds_per_second"}, ...],

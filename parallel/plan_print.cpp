@@ -145,6 +145,7 @@ json to_json(const PlanReport& report) {
                                    {"cache", device.states},
                                    {"scratch", device.scratch},
                                    {"free", device.free},
+                                   {"lacking", device.lacking},
                                    {"fits", device.fits()},
                                    {"per_token", to_json(device.work.body)},
                                    {"per_row", to_json(device.work.head)}});

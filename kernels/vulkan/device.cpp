@@ -80,7 +80,6 @@ VulkanDevice::VulkanDevice(const VulkanOptions& options)
     const bool failed = units && !matrix_units_hold(device_, queue_, commands_, pipelines_, memory_,
                                                     facts_.features);
     if (failed) units = {};
-    const bool in_host_memory = adapter.software || adapter.integrated;
     description_ = {.name = options.name,
                     .kind = "vulkan",
                     .features = adapter.name + ", " + adapter.driver + ", " + adapter.features +
@@ -90,8 +89,8 @@ VulkanDevice::VulkanDevice(const VulkanOptions& options)
                                 (units ? ", " + text_of(units) : ""),
                     .total_bytes = adapter.total_bytes,
                     .free_bytes = free_for(adapter, options),
-                    .in_host_memory = in_host_memory,
-                    .memory = in_host_memory ? host_memory : memory_of_adapter(options.adapter),
+                    .in_host_memory = adapter.software || adapter.integrated,
+                    .memory = adapter.software ? host_memory : memory_of_adapter(options.adapter),
                     .warmup_seconds = adapter.software ? 0 : seconds_of_warmup,
                     .shares_cores = adapter.software};
 }

@@ -5,6 +5,8 @@
 
 #include "gguf/vectors.h"
 #include "kernels/host.h"
+#include "kernels/nodes.h"
+#include "kernels/vulkan.h"
 
 namespace tandem::kernels {
 namespace {
@@ -34,6 +36,22 @@ TEST(Devices, are_named_in_any_case) {
     EXPECT_EQ(devices[0]->description().kind, "cpu");
     EXPECT_EQ(devices[0]->description().name, "CPU");
     EXPECT_EQ(devices[1]->description().kind, "reference");
+}
+
+TEST(Devices, say_whose_memory_they_have) {
+    for (const auto& device : make_devices({"cpu", "cpu:0", "reference"}))
+        EXPECT_EQ(device->description().memory, host_memory) << device->description().name;
+    for (const MemoryNode& node : memory_nodes(usable_cores()))
+        EXPECT_EQ(make_devices({"cpu:node" + std::to_string(node.number)})[0]->description().memory,
+                  memory_of_node(node.number));
+    const VulkanAdapters all = vulkan_adapters();
+    for (size_t i = 0; i < all.list.size(); ++i) {
+        if (!all.list[i].missing.empty()) continue;
+        const std::string name = "vulkan" + std::to_string(i);
+        for (const auto& device : make_devices({name, name}))
+            EXPECT_EQ(device->description().memory,
+                      all.list[i].software ? host_memory : memory_of_adapter(int(i)));
+    }
 }
 
 TEST(Devices, that_do_not_exist_are_named) {

@@ -103,9 +103,14 @@ TEST(LackingBytes, are_those_of_a_memory) {
     EXPECT_EQ(lacking_bytes(table, needed, 1), 0);
     EXPECT_EQ(lacking_bytes(table, needed, 2), 30);
     EXPECT_EQ(lacking_bytes(table, needed, 3), 10);
-    const std::vector<int64_t> more{190, 30, 0, 0};
-    EXPECT_EQ(lacking_bytes(table, more, 0), 20);
-    EXPECT_EQ(lacking_bytes(table, more, 1), 0);  // it would fit its part
+    // Who would fit its part lacks nothing; others lack together what the memory does.
+    auto both = [&](int64_t first, int64_t second) {
+        const std::vector<int64_t> more{first, second, 0, 0};
+        return std::pair(lacking_bytes(table, more, 0), lacking_bytes(table, more, 1));
+    };
+    EXPECT_EQ(both(190, 30), std::pair(int64_t(20), int64_t(0)));
+    EXPECT_EQ(both(110, 300), std::pair(int64_t(10), int64_t(200)));
+    EXPECT_EQ(both(150, 150), std::pair(int64_t(50), int64_t(50)));
 }
 
 }  // namespace

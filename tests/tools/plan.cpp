@@ -144,7 +144,7 @@ TEST(PlanJson, says_the_same) {
     EXPECT_EQ(json["devices"].size(), 2u);
     EXPECT_EQ(json["devices"][0].dump(),
               R"({"name":"device0","weights":381683840,"cache":8388608,"scratch":85262336,)"
-              R"("free":1073741824,"fits":true,"per_token":{"bytes":258602640,)"
+              R"("free":1073741824,"lacking":0,"fits":true,"per_token":{"bytes":258602640,)"
               R"("multiply_adds":459276288,"cached_bytes":16384,"cached_multiply_adds":32768},)"
               R"("per_row":{"bytes":123086848,"multiply_adds":158597120,"cached_bytes":0,)"
               R"("cached_multiply_adds":0}})");
