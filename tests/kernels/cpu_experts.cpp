@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "graph/ops/top_k.h"
+#include "kernels/choices_case.h"
 #include "kernels/cpu_case.h"
 
 namespace tandem {
@@ -47,28 +48,23 @@ TEST(Cpu, ExpertsOfMixedTypes) {
     }
 }
 
-// What is no number is among the choices, wherever it stands, so that the result shows it; and in
-// the group that is kept.
+// What is no number is chosen first, wherever it stands and whatever its sign, and its group is
+// kept.
 TEST(Cpu, ChoicesKeepNaN) {
-    constexpr size_t choices = 8;
-    for (size_t at = 0; at < choices; ++at)
-        for (graph::ChoiceGroups groups : {graph::ChoiceGroups{}, {.count = 4, .kept = 2}}) {
-            SmallModel model;
-            const Tensor scores = activation_of(
-                model, "scores", {model.axis("choices", choices)}, [&](int32_t id, size_t i) {
-                    return i == at ? std::numeric_limits<float>::quiet_NaN()
-                                   : float((i * 5 + size_t(id)) % choices);
-                });
-            model.finish(take(scores, top_k(scores, model.axis("used", 3), groups)));
-            const std::vector<graph::StepInputs> steps{test::random_step(0, 1)};
-            const auto expected =
-                model.run(std::make_unique<kernels::ReferenceDevice>("reference", 0), steps);
-            const auto found = model.run(test::make_cpu({"", 1}), steps);
-            ASSERT_EQ(found.size(), 3u);
-            EXPECT_TRUE(std::isnan(found[0])) << at << " of " << groups.count;
-            EXPECT_TRUE(std::isnan(expected[0])) << at << " of " << groups.count;
-            for (size_t i = 1; i < 3; ++i) EXPECT_EQ(found[i], expected[i]);
-        }
+    const float nan = std::numeric_limits<float>::quiet_NaN();
+    const std::vector<graph::StepInputs> steps{test::random_step(0, 1)};
+    for (float number : {nan, -nan})
+        for (size_t at = 0; at < 8; ++at)
+            for (bool in_groups : {false, true}) {
+                SmallModel model;
+                test::build_choice(model, at, number, in_groups);
+                const auto expected =
+                    model.run(std::make_unique<kernels::ReferenceDevice>("reference", 0), steps);
+                const auto found = model.run(test::make_cpu({"", 1}), steps);
+                ASSERT_EQ(found.size(), 3u);
+                EXPECT_TRUE(std::isnan(found[0]) && std::isnan(expected[0])) << at;
+                for (size_t i = 1; i < 3; ++i) EXPECT_EQ(found[i], expected[i]) << at;
+            }
 }
 
 TEST(Cpu, ExpertsWithScales) {

@@ -2,6 +2,7 @@
 #include <cmath>
 #include <limits>
 
+#include "kernels/choices_case.h"
 #include "kernels/vulkan_case.h"
 
 namespace tandem {
@@ -64,16 +65,12 @@ TEST_F(VulkanSmallOps, BestOfGroups) {
 // What is no number is chosen first, whatever its sign, and its group is kept.
 TEST_F(VulkanSmallOps, ChoicesKeepNaN) {
     const float nan = std::numeric_limits<float>::quiet_NaN();
+    const std::vector<graph::StepInputs> steps{random_step(0, 1)};
     for (float number : {nan, -nan})
         for (size_t at : {0, 3, 7})
-            for (graph::ChoiceGroups groups : {graph::ChoiceGroups{}, {.count = 4, .kept = 2}}) {
+            for (bool in_groups : {false, true}) {
                 SmallModel model;
-                const Tensor scores = activation_of(
-                    model, "scores", {model.axis("choices", 8)}, [&](int32_t id, size_t i) {
-                        return i == at ? number : float((i * 5 + size_t(id)) % 8);
-                    });
-                model.finish(take(scores, top_k(scores, model.axis("used", 3), groups)));
-                const std::vector<graph::StepInputs> steps{random_step(0, 1)};
+                test::build_choice(model, at, number, in_groups);
                 const auto expected =
                     model.run(std::make_unique<kernels::ReferenceDevice>("reference", 0), steps);
                 const auto found = model.run(kernels::make_vulkan_device(test::in_floats), steps);
