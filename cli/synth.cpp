@@ -26,6 +26,9 @@ constexpr Option list[] = {
     {"-o, --output", "FILE", "where it goes"},
     {"--layers", "N", "blocks of the model (default: all)"},
     {"-s, --seed", "N", "other random weights for each number (default: 0)"},
+    {"--from-bf16", "",
+     "numbers of F16 and F32 matrices are among those of BF16, as in files of models that were "
+     "trained in BF16"},
     {"--list", "", "list the presets"},
 };
 constexpr OptionGroup options{"synthetic models", list};
@@ -69,8 +72,9 @@ int run(const Arguments& arguments) {
     const std::string what = arguments.text("preset");
     if (what.empty())
         throw Error("no model named: give a preset and a type, such as llama-1b:Q4_K_M");
-    const SyntheticModel model =
+    SyntheticModel model =
         design(what, arguments.integer("layers", 0, 0), uint64_t(arguments.integer("seed", 0, 0)));
+    model.from_bf16 = arguments.on("from-bf16");
     const std::string path = arguments.text("output");
     if (path.empty()) throw Error("no file given for the model: name one with -o");
     Interrupts interrupts;

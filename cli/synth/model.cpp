@@ -177,7 +177,7 @@ void write_into(const SyntheticModel& model, const fs::path& file, const std::st
             done += tensor.bytes();
             continue;
         }
-        const RandomRows rows(tensor.dtype, tensor.row_length());
+        const RandomRows rows(tensor.dtype, tensor.row_length(), model.from_bf16);
         const uint64_t seed = mix(model.seed) + hash(tensor.name);
         const int64_t most = std::max<int64_t>(1, piece_bytes / rows.row_bytes());
         for (int64_t first = 0; first < tensor.rows(); first += most) {

@@ -19,6 +19,7 @@ struct SyntheticModel {
     std::vector<gguf::TensorInfo> tensors;
     std::vector<float> frequencies;  // of rope_freqs.weight
     uint64_t seed = 0;
+    bool from_bf16 = false;  // numbers of F32 and F16 matrices are among those of BF16
 
     int64_t bytes() const;  // of all tensors
 };

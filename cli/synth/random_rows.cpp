@@ -205,7 +205,7 @@ std::vector<float> normals(uint64_t seed, size_t count) {
 
 bool RandomRows::exists(DType dtype) { return is_plain(dtype) || find_fields(dtype) != nullptr; }
 
-RandomRows::RandomRows(DType dtype, int64_t columns)
+RandomRows::RandomRows(DType dtype, int64_t columns, bool from_bf16)
     : dtype_(dtype), row_bytes_(gguf::row_bytes(dtype, columns)) {
     if (!exists(dtype))
         throw Error("no random weights of type " + std::string(gguf::name(dtype)) +
@@ -216,7 +216,8 @@ RandomRows::RandomRows(DType dtype, int64_t columns)
         for (float value : normals(hash("plain"), 4096)) {
             plain_.resize(plain_.size() + bytes);
             std::byte* at = plain_.data() + plain_.size() - bytes;
-            const double scaled = value * deviation;
+            double scaled = value * deviation;
+            if (from_bf16) scaled = gguf::bf16_to_f32(gguf::f32_to_bf16(float(scaled)));
             if (dtype == DType::F64)
                 put(at, scaled);
             else

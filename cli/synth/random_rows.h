@@ -22,8 +22,9 @@ std::vector<float> normals(uint64_t seed, size_t count);
 
 class RandomRows {
   public:
-    // Throws Error for a type that holds no weights, naming those that do.
-    RandomRows(gguf::DType dtype, int64_t columns);
+    // Throws Error for a type that holds no weights, naming those that do. `from_bf16`: numbers of
+    // F32 and F16 are among those of BF16.
+    RandomRows(gguf::DType dtype, int64_t columns, bool from_bf16 = false);
 
     int64_t row_bytes() const { return row_bytes_; }
     // Fills one row; the same seed gives the same bytes.

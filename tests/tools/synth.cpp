@@ -3,14 +3,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
 #include <fstream>
 
 #include "cli/synth/model.h"
 #include "cli/synth/presets.h"
+#include "cli/synth/random_rows.h"
 #include "cli/synth/recipe.h"
 #include "gguf/error.h"
 #include "gguf/folder.h"
+#include "gguf/half.h"
 #include "gguf/vectors.h"
 #include "gguf/writer.h"
 #include "model/architecture.h"
@@ -43,6 +46,21 @@ TEST(Synth, presets_have_the_published_numbers_of_parameters) {
     EXPECT_EQ(parameters(design("qwen3-4b:F16", 0, 0)), 4022468096);
     EXPECT_EQ(parameters(design("qwen3-30b-a3b:F16", 0, 0)), 30532122624);
     EXPECT_EQ(parameters(design("mixtral-8x7b:F16", 0, 0)), 46702792704);
+}
+
+TEST(Synth, numbers_may_be_those_of_bf16) {
+    for (const DType dtype : {DType::F16, DType::F32})
+        for (const bool from_bf16 : {false, true}) {
+            const RandomRows rows(dtype, 512, from_bf16);
+            std::vector<std::byte> row(size_t(rows.row_bytes()));
+            std::vector<float> numbers(512);
+            rows.fill(1, row);
+            gguf::decode_row(dtype, row.data(), numbers);
+            const auto others = std::ranges::count_if(numbers, [](float number) {
+                return gguf::bf16_to_f32(gguf::f32_to_bf16(number)) != number;
+            });
+            EXPECT_EQ(others == 0, from_bf16) << gguf::name(dtype);
+        }
 }
 
 TEST(Synth, mixtures_follow_their_recipes) {
