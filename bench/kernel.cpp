@@ -42,7 +42,7 @@ void run(benchmark::State& state, const kernels::cpu::Isa& isa, DType dtype, int
         group = kernels::cpu::short_group_bytes(isa.lanes, columns);
         std::vector<std::byte> shorter(static_cast<size_t>(group));
         if (!kernels::cpu::shorten(isa.lanes, columns,
-                                   packed.data() + sizeof(kernels::cpu::Bf16Head), shorter.data()))
+                                   packed.data() + sizeof(kernels::cpu::FloatHead), shorter.data()))
             return state.SkipWithError("weights without room");
         packed = shorter;
     }

@@ -93,7 +93,8 @@ std::span<const Kernel> CpuDevice::kernels() const {
 
 const Kernel* CpuDevice::copy() const { return cpu::dense().prepare; }
 
-// Of BF16 what it may take: whether it is short is not known before it is read.
+// Of floating point types what they may take: whether they are short is not known before they are
+// read.
 int64_t CpuDevice::packed_bytes(gguf::DType dtype, graph::Use use, int64_t matrices, int64_t rows,
                                 int64_t columns) const {
     if (cpu::is_packed(dtype, use))

@@ -9,7 +9,7 @@
 
 namespace tandem::kernels::cpu {
 
-// To memory of packed_bytes(), of which it returns how many it took: less where BF16 weights are
+// To memory of packed_bytes(), of which it returns how many it took: less where weights are
 // short (short_bf16.h). `progress` counts bytes of the file; where it turns out late that too many
 // groups cannot be short, it goes back, and all are read once more.
 int64_t load_packed(const Isa& isa, Team& team, const WeightSource& source, std::byte* to,

@@ -206,7 +206,7 @@ void pack_rows(DType dtype, int64_t columns, const std::byte* const* rows, std::
 }
 
 // In front of a group's blocks.
-int64_t head_bytes(DType dtype) { return dtype == DType::BF16 ? int64_t(sizeof(Bf16Head)) : 0; }
+int64_t head_bytes(DType dtype) { return is_float(dtype) ? int64_t(sizeof(FloatHead)) : 0; }
 
 }  // namespace
 
@@ -215,12 +215,14 @@ bool is_packed(DType dtype, graph::Use use) {
     return matrix && !fields(dtype).empty();
 }
 
+bool is_float(DType dtype) { return gguf::traits(dtype).block == 1; }
+
 int64_t group_bytes(DType dtype, int lanes, int64_t columns) {
     return head_bytes(dtype) + lanes * blocks(dtype, columns) * block_bytes(dtype, columns);
 }
 
 int64_t group_bytes(DType dtype, int lanes, int64_t columns, const std::byte* first) {
-    return dtype == DType::BF16 ? head_of(first).next : group_bytes(dtype, lanes, columns);
+    return is_float(dtype) ? head_of(first).next : group_bytes(dtype, lanes, columns);
 }
 
 int64_t packed_bytes(DType dtype, int lanes, int64_t matrices, int64_t rows, int64_t columns) {
@@ -234,12 +236,14 @@ void pack_group(DType dtype, int lanes, int64_t columns, const std::byte* const*
     for (const std::byte*& row : all)
         if (!row) zeros.resize(size_t(gguf::row_bytes(dtype, columns))), row = zeros.data();
     check(lanes == 8 || lanes == 16, "rows are packed by eight or sixteen");
-    const int64_t head = head_bytes(dtype);
-    if (head > 0) {
-        const Bf16Head plain{.next = group_bytes(dtype, lanes, columns), .plain_at = head};
-        std::memcpy(group, &plain, sizeof plain);
-    }
-    (lanes == 8 ? pack_rows<8> : pack_rows<16>)(dtype, columns, all.data(), group + head);
+    if (is_float(dtype)) group = begin_plain(dtype, lanes, columns, group);
+    (lanes == 8 ? pack_rows<8> : pack_rows<16>)(dtype, columns, all.data(), group);
+}
+
+std::byte* begin_plain(DType dtype, int lanes, int64_t columns, std::byte* group) {
+    const FloatHead head{.next = group_bytes(dtype, lanes, columns), .plain_at = sizeof head};
+    std::memcpy(group, &head, sizeof head);
+    return group + sizeof head;
 }
 
 void unpack_rows(DType dtype, int lanes, int64_t columns, const std::byte* group, int first,
@@ -247,12 +251,14 @@ void unpack_rows(DType dtype, int lanes, int64_t columns, const std::byte* group
     const Regrouping regrouping(dtype);
     const std::span<const Field> of_block = fields(dtype);
     const int64_t stride = gguf::row_bytes(dtype, columns), bytes = block_bytes(dtype, columns);
-    if (dtype == DType::BF16 && head_of(group).is_short()) {
-        for (int lane = first; lane < last; ++lane)
-            lengthen_row(lanes, columns, group, lane, rows + (lane - first) * stride);
-        return;
+    if (is_float(dtype)) {
+        if (head_of(group).is_short()) {
+            for (int lane = first; lane < last; ++lane)
+                lengthen_row(dtype, lanes, columns, group, lane, rows + (lane - first) * stride);
+            return;
+        }
+        group += head_of(group).plain_at;
     }
-    if (dtype == DType::BF16) group += head_of(group).plain_at;
     for (int64_t block = 0; block < blocks(dtype, columns); ++block, group += lanes * bytes) {
         if (!regrouping) {
             unpack_block(of_block, dtype, lanes, columns, group, first, last, stride,

@@ -8,6 +8,8 @@
 #include <span>
 #include <vector>
 
+#include "gguf/half.h"
+
 namespace tandem::kernels::cpu {
 
 namespace {
@@ -22,9 +24,20 @@ uint16_t weight_at(const std::byte* weights, int64_t place) {
     return weight;
 }
 
+// Number `at` of a row in its own type.
+void widen(gguf::DType dtype, uint16_t bf16, int64_t at, std::byte* row) {
+    const float number = gguf::bf16_to_f32(bf16);
+    if (dtype == gguf::DType::F32) {
+        std::memcpy(row + 4 * at, &number, 4);
+        return;
+    }
+    const uint16_t half = dtype == gguf::DType::F16 ? gguf::f32_to_f16(number) : bf16;
+    std::memcpy(row + 2 * at, &half, 2);
+}
+
 // The most frequent upper bytes behind 0. All weights are counted: a byte that a sample misses may
 // be that of too many.
-void choose_upper(const std::byte* weights, int64_t count, Bf16Head& head) {
+void choose_upper(const std::byte* weights, int64_t count, FloatHead& head) {
     // Four counters each: the next weight mostly has the same.
     std::array<std::array<uint32_t, 256>, 4> counts{};
     for (int64_t i = 0; i < count; i += 4)
@@ -39,7 +52,7 @@ void choose_upper(const std::byte* weights, int64_t count, Bf16Head& head) {
     std::copy(bytes.begin(), end, head.upper + 1);
 }
 
-Codes codes_of(const Bf16Head& head) {
+Codes codes_of(const FloatHead& head) {
     Codes codes;
     codes.fill(no_code);
     for (size_t code = 0; code < std::size(head.upper); ++code)
@@ -76,35 +89,50 @@ void take_others(std::byte* weights, int64_t count, const Codes& codes, int64_t 
     }
 }
 
-void put_back(std::span<const OtherWeight> others, std::byte* plain) {
+void put_back(std::span<const OtherWeight> others, std::byte* bf16) {
     for (const OtherWeight& other : others) {
         const auto weight = uint16_t(std::bit_cast<uint32_t>(other.value) >> 16);
-        std::memcpy(plain + 2 * int64_t(other.place), &weight, 2);
+        std::memcpy(bf16 + 2 * int64_t(other.place), &weight, 2);
     }
 }
 
+// `bits` gives those of a number as f32.
+template <typename Number, typename Bits>
+bool narrow_all(const std::byte* numbers, int64_t count, std::byte* bf16, Bits bits) {
+    uint32_t lost = 0;
+    for (int64_t i = 0; i < count; ++i) {
+        Number number;
+        std::memcpy(&number, numbers + i * int64_t(sizeof number), sizeof number);
+        const uint32_t f32 = bits(number);
+        lost |= f32;
+        const auto upper = uint16_t(f32 >> 16);
+        std::memcpy(bf16 + 2 * i, &upper, 2);
+    }
+    return lost << 16 == 0;
+}
+
 template <int lanes>
-bool shorten_group(int64_t columns, std::byte* plain, std::byte* to) {
-    Bf16Head head{.next = short_group_bytes(lanes, columns)};
-    choose_upper(plain, columns * lanes, head);
+bool shorten_group(int64_t columns, std::byte* bf16, std::byte* to) {
+    FloatHead head{.next = short_group_bytes(lanes, columns)};
+    choose_upper(bf16, columns * lanes, head);
     const Codes codes = codes_of(head);
     const auto most_others = size_t(columns * lanes / weights_per_other);
     std::vector<OtherWeight> others;
     constexpr int64_t count = short_columns * lanes;
     auto* at = reinterpret_cast<uint8_t*>(to + sizeof head);
     for (int64_t first = 0; first < columns * lanes; first += count) {
-        std::byte* const weights = plain + 2 * first;
+        std::byte* const weights = bf16 + 2 * first;
         if (!shorten_columns<lanes>(weights, codes, at)) {
             take_others(weights, count, codes, first, others);
             if (others.size() > most_others) {
-                put_back(others, plain);
+                put_back(others, bf16);
                 return false;
             }
             shorten_columns<lanes>(weights, codes, at);
         }
         at += short_bytes(lanes, short_columns);
     }
-    put_back(others, plain);
+    put_back(others, bf16);
     head.others = uint32_t(others.size());
     head.others_at = uint32_t(at - reinterpret_cast<uint8_t*>(to));
     std::copy(others.begin(), others.end(), reinterpret_cast<OtherWeight*>(at));
@@ -114,29 +142,43 @@ bool shorten_group(int64_t columns, std::byte* plain, std::byte* to) {
 
 }  // namespace
 
-const Bf16Head& head_of(const std::byte* group) {
-    return *reinterpret_cast<const Bf16Head*>(group);
+const FloatHead& head_of(const std::byte* group) {
+    return *reinterpret_cast<const FloatHead*>(group);
 }
 
-bool shorten(int lanes, int64_t columns, std::byte* plain, std::byte* to) {
-    return lanes == 8 ? shorten_group<8>(columns, plain, to)
-                      : shorten_group<16>(columns, plain, to);
+bool narrow(gguf::DType dtype, const std::byte* numbers, int64_t count, std::byte* bf16) {
+    switch (dtype) {
+        case gguf::DType::F32:
+            return narrow_all<uint32_t>(numbers, count, bf16, [](uint32_t bits) { return bits; });
+        case gguf::DType::F16:
+            return narrow_all<uint16_t>(numbers, count, bf16, [](uint16_t bits) {
+                return std::bit_cast<uint32_t>(gguf::f16_to_f32(bits));
+            });
+        default:
+            std::memcpy(bf16, numbers, size_t(2 * count));
+            return true;
+    }
 }
 
-void lengthen_row(int lanes, int64_t columns, const std::byte* group, int lane, std::byte* row) {
-    const Bf16Head& head = head_of(group);
+bool shorten(int lanes, int64_t columns, std::byte* bf16, std::byte* to) {
+    return lanes == 8 ? shorten_group<8>(columns, bf16, to) : shorten_group<16>(columns, bf16, to);
+}
+
+void lengthen_row(gguf::DType dtype, int lanes, int64_t columns, const std::byte* group, int lane,
+                  std::byte* row) {
+    const FloatHead& head = head_of(group);
     const auto* from = reinterpret_cast<const uint8_t*>(group + sizeof head);
-    auto put = [&](int64_t column, uint16_t weight) { std::memcpy(row + 2 * column, &weight, 2); };
     for (int64_t k = 0; k < columns; k += short_columns, from += short_bytes(lanes, short_columns))
         for (int c = 0; c < short_columns; ++c) {
             const int byte = short_place(lane, c % 4), code = from[byte] >> c / 4 * 4 & 15;
-            put(k + c, uint16_t(head.upper[code] << 8 | from[(1 + c / 4) * 4 * lanes + byte]));
+            widen(dtype, uint16_t(head.upper[code] << 8 | from[(1 + c / 4) * 4 * lanes + byte]),
+                  k + c, row);
         }
     const auto* const others = reinterpret_cast<const OtherWeight*>(group + head.others_at);
     for (uint32_t i = 0; i < head.others; ++i)
         if (int(others[i].place % uint32_t(lanes)) == lane)
-            put(others[i].place / uint32_t(lanes),
-                uint16_t(std::bit_cast<uint32_t>(others[i].value) >> 16));
+            widen(dtype, uint16_t(std::bit_cast<uint32_t>(others[i].value) >> 16),
+                  others[i].place / uint32_t(lanes), row);
 }
 
 }  // namespace tandem::kernels::cpu

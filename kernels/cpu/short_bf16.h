@@ -1,15 +1,16 @@
-// BF16 weights in 12 bits each. The upper byte of a number, its sign and seven bits of its
-// exponent, is one of a few in nearly all weights of a model, so that a table of 16 makes it a code
-// of 4 bits; the lower byte stays as it is, and the few weights without a code are listed. Nothing
-// is lost, and text reads three quarters as much. (Codes as long as their exponents are rare take
-// less and are slower: T. Zhang et al., 70% Size, 100% Accuracy: Lossless LLM Compression for
-// Efficient GPU Inference via Dynamic-Length Float, 2025.)
+// Floating point weights that are numbers of BF16, in 12 bits each: those of BF16, and those of F16
+// and F32 whose model was trained in BF16, as most are. The upper byte of a number, its sign and
+// seven bits of its exponent, is one of a few in nearly all weights of a model, so that a table of
+// 16 makes it a code of 4 bits; the lower byte stays as it is, and the few weights without a code
+// are listed. Nothing is lost, and text reads three quarters as much. (Codes as long as their
+// exponents are rare take less and are slower: T. Zhang et al., 70% Size, 100% Accuracy: Lossless
+// LLM Compression for Efficient GPU Inference via Dynamic-Length Float, 2025.)
 //
-// A group of rows (packing.h) is short or plain, and begins with a head. In a stack of matrices
-// the columns of plain ones stand behind all groups, where there is room for them when the others
-// are short; else all are plain, with their columns behind their heads.
+// A group of rows (packing.h) of any floating point type is short or plain, and begins with a head.
+// In a stack of matrices the columns of plain ones stand behind all groups, where there is room for
+// them when the others are short; else all are plain, with their columns behind their heads.
 //
-//     plain    bf16 [columns][lanes]
+//     plain    [columns][lanes] in the weights' type
 //     short    for every 8 columns: codes of the first 4 in low nibbles and of the last 4 in high
 //              ones, lower bytes of the first 4, lower bytes of the last 4, each [4 * lanes] in the
 //              order of short_place(); then room for the others
@@ -18,10 +19,12 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "gguf/dtype.h"
+
 namespace tandem::kernels::cpu {
 
 // In front of a group's weights.
-struct Bf16Head {
+struct FloatHead {
     uint8_t upper[16] = {};  // the byte of each code; that of 0 is 0
     // In bytes from the head: the next group; columns of a plain group, 0 in a short one; others,
     // and how many there are.
@@ -31,7 +34,7 @@ struct Bf16Head {
 
     bool is_short() const { return plain_at == 0; }
 };
-static_assert(sizeof(Bf16Head) == 64);
+static_assert(sizeof(FloatHead) == 64);
 
 // A weight without a code, of which the columns have 0.0 instead.
 struct OtherWeight {
@@ -56,19 +59,21 @@ constexpr int64_t short_bytes(int lanes, int64_t columns) {
 constexpr int64_t short_group_bytes(int lanes, int64_t columns) {
     const int64_t others = columns * lanes / weights_per_other;
     const int64_t bytes = short_bytes(lanes, columns) + others * int64_t(sizeof(OtherWeight));
-    return int64_t(sizeof(Bf16Head)) + (bytes + 63) / 64 * 64;
+    return int64_t(sizeof(FloatHead)) + (bytes + 63) / 64 * 64;
 }
-// Bytes of so many columns of a plain group.
-constexpr int64_t plain_bytes(int lanes, int64_t columns) { return 2 * columns * lanes; }
 constexpr bool can_be_short(int lanes, int64_t columns) {
     return columns % short_columns == 0 && columns * lanes <= INT32_MAX;
 }
 
-const Bf16Head& head_of(const std::byte* group);
-// Makes a short group of plain columns, of 8 or 16 lanes, which can be short. False where their
+const FloatHead& head_of(const std::byte* group);
+// Makes numbers of a floating point type bf16. False where some are not numbers of BF16.
+[[nodiscard]] bool narrow(gguf::DType dtype, const std::byte* numbers, int64_t count,
+                          std::byte* bf16);
+// Makes a short group of columns in bf16, of 8 or 16 lanes, which can be short. False where their
 // weights have no room; then nothing is made. Columns are changed meanwhile, and back.
-[[nodiscard]] bool shorten(int lanes, int64_t columns, std::byte* plain, std::byte* to);
-// Row `lane` of a short group.
-void lengthen_row(int lanes, int64_t columns, const std::byte* group, int lane, std::byte* row);
+[[nodiscard]] bool shorten(int lanes, int64_t columns, std::byte* bf16, std::byte* to);
+// Row `lane` of a short group, in the weights' type.
+void lengthen_row(gguf::DType dtype, int lanes, int64_t columns, const std::byte* group, int lane,
+                  std::byte* row);
 
 }  // namespace tandem::kernels::cpu

@@ -1,9 +1,10 @@
-// BF16 in 12 bits: nothing is lost, products are those of the same weights in 16, and weights that
-// have no room stay as they are.
+// Numbers of BF16 in 12 bits, whatever type they have in the file: nothing is lost, products are
+// those of the same weights as they were, and weights that have no room stay so.
 #include "kernels/cpu/short_bf16.h"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <bit>
 #include <cmath>
@@ -11,6 +12,7 @@
 #include <limits>
 #include <random>
 
+#include "gguf/half.h"
 #include "kernels/cpu/loading.h"
 #include "kernels/cpu_case.h"
 #include "kernels/cpu_product.h"
@@ -22,6 +24,8 @@ using gguf::DType;
 namespace cpu = kernels::cpu;
 
 using Row = std::vector<uint16_t>;  // bits of BF16
+
+constexpr DType types[] = {DType::BF16, DType::F16, DType::F32};
 
 uint16_t bf16(float x) { return uint16_t(std::bit_cast<uint32_t>(x) >> 16); }
 
@@ -40,25 +44,46 @@ std::vector<Row> model_rows(int64_t count, int64_t columns, bool finite = false)
     return rows;
 }
 
-std::vector<std::vector<std::byte>> bytes_of(const std::vector<Row>& rows) {
+// As the file has them. F16 has the nearest ones where it does not reach so far.
+std::vector<std::vector<std::byte>> bytes_of(const std::vector<Row>& rows,
+                                             DType dtype = DType::BF16) {
     std::vector<std::vector<std::byte>> all;
     for (const Row& row : rows) {
-        all.emplace_back(2 * row.size());
-        std::memcpy(all.back().data(), row.data(), all.back().size());
+        std::vector<float> numbers;
+        for (const uint16_t bits : row) {
+            const float number = gguf::bf16_to_f32(bits);
+            const bool far = dtype == DType::F16 && std::isfinite(number);
+            numbers.push_back(far ? std::clamp(number, -0x1.fep15f, 0x1.fep15f) : number);
+        }
+        all.emplace_back(size_t(gguf::row_bytes(dtype, std::ssize(row))));
+        if (dtype == DType::BF16)
+            std::memcpy(all.back().data(), row.data(), all.back().size());
+        else
+            gguf::encode_row(dtype, numbers, all.back().data());
     }
     return all;
 }
 
+std::vector<std::byte> joined(const std::vector<std::vector<std::byte>>& rows) {
+    std::vector<std::byte> all;
+    for (const auto& row : rows) all.insert(all.end(), row.begin(), row.end());
+    return all;
+}
+
 // The group shortened; empty where it cannot be.
-std::vector<std::byte> shortened(int lanes, const std::vector<Row>& rows) {
+std::vector<std::byte> shortened(int lanes, const std::vector<Row>& rows,
+                                 DType dtype = DType::BF16) {
     const int64_t columns = std::ssize(rows[0]);
     std::vector<const std::byte*> pointers;
-    const auto bytes = bytes_of(rows);
+    const auto bytes = bytes_of(rows, dtype);
     for (const auto& row : bytes) pointers.push_back(row.data());
-    std::vector<std::byte> plain(size_t(cpu::group_bytes(DType::BF16, lanes, columns)));
-    cpu::pack_group(DType::BF16, lanes, columns, pointers.data(), plain.data());
+    std::vector<std::byte> plain(size_t(cpu::group_bytes(dtype, lanes, columns)));
+    std::vector<std::byte> narrowed(size_t(2 * columns * lanes));
+    cpu::pack_group(dtype, lanes, columns, pointers.data(), plain.data());
     std::vector<std::byte> group(size_t(cpu::short_group_bytes(lanes, columns)));
-    if (!cpu::shorten(lanes, columns, plain.data() + sizeof(cpu::Bf16Head), group.data()))
+    if (!cpu::narrow(dtype, plain.data() + sizeof(cpu::FloatHead), columns * lanes,
+                     narrowed.data()) ||
+        !cpu::shorten(lanes, columns, narrowed.data(), group.data()))
         return {};
     return group;
 }
@@ -69,18 +94,45 @@ TEST(CpuShortBf16, LosesNothing) {
             // So few weights have room for none that are unlike the others.
             const auto rows = columns == 8 ? std::vector<Row>(size_t(lanes), Row(8, bf16(-0.5f)))
                                            : model_rows(lanes, columns);
-            const auto group = shortened(lanes, rows);
-            ASSERT_FALSE(group.empty()) << lanes << " " << columns;
-            EXPECT_EQ(cpu::group_bytes(DType::BF16, lanes, columns, group.data()),
-                      std::ssize(group));
-            std::vector<std::byte> all(size_t(2 * columns * lanes));
-            cpu::unpack_rows(DType::BF16, lanes, columns, group.data(), 0, lanes, all.data());
-            for (int lane = 0; lane < lanes; ++lane)
-                EXPECT_EQ(std::memcmp(&all[size_t(2 * columns * lane)], rows[size_t(lane)].data(),
-                                      size_t(2 * columns)),
-                          0)
-                    << lane;
+            for (const DType dtype : types) {
+                const std::string where = std::string(gguf::name(dtype)) + " " +
+                                          std::to_string(lanes) + " " + std::to_string(columns);
+                const auto group = shortened(lanes, rows, dtype);
+                ASSERT_FALSE(group.empty()) << where;
+                EXPECT_EQ(cpu::group_bytes(dtype, lanes, columns, group.data()), std::ssize(group));
+                std::vector<std::byte> all(size_t(lanes * gguf::row_bytes(dtype, columns)));
+                cpu::unpack_rows(dtype, lanes, columns, group.data(), 0, lanes, all.data());
+                EXPECT_EQ(all, joined(bytes_of(rows, dtype))) << where;
+            }
         }
+}
+
+// Every number of F16 that BF16 has is found, and comes back.
+TEST(CpuShortBf16, KnowsNumbersOfOtherTypes) {
+    for (int bits = 0; bits < 1 << 16; ++bits) {
+        const auto half = uint16_t(bits);
+        const float number = gguf::f16_to_f32(half);
+        std::byte file[2], narrowed[2];
+        std::memcpy(file, &half, 2);
+        const bool has = gguf::bf16_to_f32(gguf::f32_to_bf16(number)) == number;
+        if (std::isnan(number)) continue;  // which one it is may change
+        ASSERT_EQ(cpu::narrow(DType::F16, file, 1, narrowed), has) << number;
+        uint16_t bf16;
+        std::memcpy(&bf16, narrowed, 2);
+        if (has) ASSERT_EQ(gguf::f32_to_f16(gguf::bf16_to_f32(bf16)), half) << number;
+    }
+    for (const auto [number, has] : {std::pair{1.0f, true},
+                                     {-0.0f, true},
+                                     {1e38f, false},
+                                     {0x1.fep127f, true},
+                                     {0x1p-133f, true},
+                                     {0x1p-134f, false},
+                                     {1.00390625f, false},
+                                     {1.0078125f, true}}) {
+        std::byte file[4], narrowed[2];
+        std::memcpy(file, &number, 4);
+        EXPECT_EQ(cpu::narrow(DType::F32, file, 1, narrowed), has) << number;
+    }
 }
 
 TEST(CpuShortBf16, TakesThreeQuarters) {
@@ -138,35 +190,35 @@ struct Loaded {
     int64_t taken = 0, most = 0, progress = 0;
     std::vector<std::byte> memory, rows;  // packed, and unpacked again
 };
-Loaded load(const test::Machine& machine, const std::vector<Row>& rows, int64_t matrices = 1) {
+using Bytes = std::vector<std::vector<std::byte>>;  // of rows
+Loaded load(const test::Machine& machine, const Bytes& rows, DType dtype, int64_t matrices = 1) {
     const cpu::Isa& isa = cpu::find_variant(machine.variant)->isa();
     const std::vector<int> cores(size_t(machine.threads), 0);
     cpu::Team team(cores, true, machine.threads);
-    const int64_t columns = std::ssize(rows[0]), count = std::ssize(rows) / matrices;
+    const int64_t row_bytes = std::ssize(rows[0]), count = std::ssize(rows) / matrices;
+    const int64_t columns = row_bytes / gguf::row_bytes(dtype, 1);
     const kernels::WeightSource source{
-        .dtype = DType::BF16,
+        .dtype = dtype,
         .use = graph::Use::Matrix,
         .matrices = matrices,
         .rows = count,
         .columns = columns,
-        .row = [&](int64_t row, std::byte*) {
-            return reinterpret_cast<const std::byte*>(rows[size_t(row)].data());
-        }};
-    const int64_t most = cpu::packed_bytes(DType::BF16, isa.lanes, matrices, count, columns);
+        .row = [&](int64_t row, std::byte*) { return rows[size_t(row)].data(); }};
+    const int64_t most = cpu::packed_bytes(dtype, isa.lanes, matrices, count, columns);
     std::atomic<int64_t> progress = 0;
     Loaded loaded{.most = most};
     std::vector<std::byte>& memory = loaded.memory;
     memory.resize(size_t(most));
     loaded.taken = cpu::load_packed(isa, team, source, memory.data(), progress);
     loaded.progress = progress;
-    const int64_t stride = cpu::group_bytes(DType::BF16, isa.lanes, columns, memory.data());
+    const int64_t stride = cpu::group_bytes(dtype, isa.lanes, columns, memory.data());
     const int64_t groups = (count + isa.lanes - 1) / isa.lanes;
     for (int64_t row = 0; row < matrices * count; ++row) {
         const int64_t group = row / count * groups + row % count / isa.lanes;
         const int lane = int(row % count % isa.lanes);
-        loaded.rows.resize(loaded.rows.size() + size_t(2 * columns));
-        cpu::unpack_rows(DType::BF16, isa.lanes, columns, &memory[size_t(group * stride)], lane,
-                         lane + 1, &loaded.rows[loaded.rows.size() - size_t(2 * columns)]);
+        loaded.rows.resize(loaded.rows.size() + size_t(row_bytes));
+        cpu::unpack_rows(dtype, isa.lanes, columns, &memory[size_t(group * stride)], lane, lane + 1,
+                         &loaded.rows[loaded.rows.size() - size_t(row_bytes)]);
     }
     return loaded;
 }
@@ -182,27 +234,29 @@ TEST(CpuShortBf16, ProductsAreThoseOfPlainWeights) {
             for (const int row : {3 * isa.lanes + 2, 10 * isa.lanes})
                 for (size_t i = 0; i < size_t(columns); ++i)
                     rows[size_t(row)][i] = uint16_t(i % 100 << 8 | i % 7);
-            const Loaded loaded = load(machine, rows);
-            EXPECT_EQ(loaded.taken < loaded.most, isa.keeps_short_bf16) << machine.variant;
-            const auto bytes = bytes_of(rows);
-            for (const int64_t count : {1, 2, 3, 8, 9, 40})
-                for (const bool tiles : {false, true}) {
-                    if (tiles ? count <= 8 : count > 9) continue;
-                    const auto tokens = tokens_of(count, columns);
-                    const bool crossed = cpu::adds_cheaply();
-                    expect_same(test::product_of_packed(isa, DType::BF16, loaded.memory,
-                                                        std::ssize(rows), tokens, tiles, crossed),
-                                test::product_of(isa, DType::BF16, bytes, tokens, tiles, crossed),
-                                tiles ? 0 : 2e-5, machine.variant + (tiles ? " tiles" : " rows"));
-                }
+            for (const DType dtype : types) {
+                const auto bytes = bytes_of(rows, dtype);
+                const Loaded loaded = load(machine, bytes, dtype);
+                const std::string where = machine.variant + " " + std::string(gguf::name(dtype));
+                EXPECT_EQ(loaded.taken < loaded.most, isa.keeps_short_bf16) << where;
+                for (const int64_t count : {1, 2, 3, 8, 9, 40})
+                    for (const bool tiles : {false, true}) {
+                        if (tiles ? count <= 8 : count > 9) continue;
+                        // What plain weights of two parts lack of infinity is no number.
+                        if (tiles && !finite && dtype == DType::F16 &&
+                            isa.reduced == cpu::Reduced::AllTypes)
+                            continue;
+                        const auto tokens = tokens_of(count, columns);
+                        const bool crossed = cpu::adds_cheaply();
+                        expect_same(
+                            test::product_of_packed(isa, dtype, loaded.memory, std::ssize(rows),
+                                                    tokens, tiles, crossed),
+                            test::product_of(isa, dtype, bytes, tokens, tiles, crossed),
+                            tiles ? 0 : 2e-5, where + (tiles ? " tiles" : " rows"));
+                    }
+            }
         }
     }
-}
-
-std::vector<std::byte> joined(const std::vector<Row>& rows) {
-    std::vector<std::byte> all;
-    for (const auto& row : bytes_of(rows)) all.insert(all.end(), row.begin(), row.end());
-    return all;
 }
 
 // A weight of a model is short, however many groups it has, and takes three quarters.
@@ -211,11 +265,15 @@ TEST(CpuShortBf16, WeightsOfModelsAreShort) {
     for (const test::Machine& machine : test::machines()) {
         const bool is_short = cpu::find_variant(machine.variant)->isa().keeps_short_bf16;
         EXPECT_EQ(is_short, machine.variant != "portable");
-        const Loaded loaded = load(machine, rows);
-        EXPECT_EQ(loaded.taken < 0.78 * double(loaded.most), is_short) << machine.variant;
-        EXPECT_LE(loaded.taken, loaded.most);
-        EXPECT_EQ(loaded.progress, 1000 * 2048 * 2);
-        EXPECT_EQ(loaded.rows, joined(rows)) << machine.variant;
+        for (const DType dtype : types) {
+            const auto bytes = bytes_of(rows, dtype);
+            const Loaded loaded = load(machine, bytes, dtype);
+            const double part = dtype == DType::F32 ? 0.39 : 0.78;
+            EXPECT_EQ(loaded.taken < part * double(loaded.most), is_short) << machine.variant;
+            EXPECT_LE(loaded.taken, loaded.most);
+            EXPECT_EQ(loaded.progress, 1000 * std::ssize(bytes[0]));
+            EXPECT_EQ(loaded.rows, joined(bytes)) << machine.variant;
+        }
     }
 }
 
@@ -230,43 +288,65 @@ TEST(CpuShortBf16, GroupsWithoutRoomArePlain) {
         for (size_t row = 0; many && row < rows.size(); row += 33) spoil(row);
         for (const test::Machine& machine : test::machines()) {
             const bool is_short = cpu::find_variant(machine.variant)->isa().keeps_short_bf16;
-            const Loaded loaded = load(machine, rows, 3);
+            const Loaded loaded = load(machine, bytes_of(rows), DType::BF16, 3);
             EXPECT_EQ(double(loaded.taken) < 0.95 * double(loaded.most), is_short && !many)
                 << machine.variant;
             EXPECT_LE(loaded.taken, loaded.most);
             EXPECT_EQ(loaded.progress, 3 * 200 * 640 * 2);
-            EXPECT_EQ(loaded.rows, joined(rows)) << machine.variant;
+            EXPECT_EQ(loaded.rows, joined(bytes_of(rows))) << machine.variant;
         }
     }
     const auto odd = model_rows(20, 44);
-    for (const test::Machine& machine : test::machines()) {
-        const Loaded loaded = load(machine, odd);
-        EXPECT_EQ(loaded.taken, loaded.most) << machine.variant;
-        EXPECT_EQ(loaded.rows, joined(odd)) << machine.variant;
-    }
+    for (const test::Machine& machine : test::machines())
+        for (const DType dtype : types) {
+            const auto bytes = bytes_of(odd, dtype);
+            const Loaded loaded = load(machine, bytes, dtype);
+            EXPECT_EQ(loaded.taken, loaded.most) << machine.variant;
+            EXPECT_EQ(loaded.rows, joined(bytes)) << machine.variant;
+        }
+}
+
+// Where BF16 lacks some numbers of a group it is plain, and all are where the first one is.
+TEST(CpuShortBf16, GroupsOfOtherNumbersArePlain) {
+    for (const DType dtype : {DType::F16, DType::F32})
+        for (const size_t row : {0, 40, 199}) {
+            auto bytes = bytes_of(model_rows(200, 640), dtype);
+            bytes[row][4] |= std::byte{1};
+            for (const test::Machine& machine : test::machines()) {
+                const cpu::Isa& isa = cpu::find_variant(machine.variant)->isa();
+                const bool first = int(row) < isa.lanes;
+                const Loaded loaded = load(machine, bytes, dtype);
+                EXPECT_EQ(loaded.taken < loaded.most, isa.keeps_short_bf16 && !first)
+                    << machine.variant;
+                EXPECT_EQ(loaded.progress, 200 * std::ssize(bytes[0]));
+                EXPECT_EQ(loaded.rows, joined(bytes)) << machine.variant;
+            }
+        }
 }
 
 // Products of devices that load such weights, of which no group is plain, or some, or all.
 TEST(CpuShortBf16, DevicesReadEveryKind) {
-    for (const int plain_rows : {0, 3, 200}) {
-        test::SmallModel model;
-        const graph::Axis k = model.axis("k", 256), n = model.axis("n", 197);
-        const graph::Tensor x = model.activation("x", {k});
-        std::mt19937 random(3);
-        std::normal_distribution<float> normal(0, 0.1f);
-        int row = 0;
-        const auto fill = [&](std::span<std::byte> bytes) {
-            for (size_t i = 0; i < bytes.size(); i += 2) {
-                const float size = row >= 197 - plain_rows ? std::exp2(-float(i % 80)) : 1;
-                const uint16_t weight = bf16(size * normal(random));
-                std::memcpy(&bytes[i], &weight, 2);
-            }
-            ++row;
-        };
-        model.finish(linear(x, model.weight("w", DType::BF16, {n}, {k}, fill)));
-        test::expect_close(model, {test::random_step(0, 1), test::random_step(1, 5)},
-                           test::bound_of(DType::BF16));
-    }
+    for (const DType dtype : types)
+        for (const int plain_rows : {0, 3, 200}) {
+            test::SmallModel model;
+            const graph::Axis k = model.axis("k", 256), n = model.axis("n", 197);
+            const graph::Tensor x = model.activation("x", {k});
+            std::mt19937 random(3);
+            std::normal_distribution<float> normal(0, 0.1f);
+            int row = 0;
+            const auto fill = [&](std::span<std::byte> bytes) {
+                Row weights;
+                for (int i = 0; i < 256; ++i) {
+                    const float size = row >= 197 - plain_rows ? std::exp2(-float(2 * i % 80)) : 1;
+                    weights.push_back(bf16(size * normal(random)));
+                }
+                std::ranges::copy(bytes_of({weights}, dtype)[0], bytes.begin());
+                ++row;
+            };
+            model.finish(linear(x, model.weight("w", dtype, {n}, {k}, fill)));
+            test::expect_close(model, {test::random_step(0, 1), test::random_step(1, 5)},
+                               test::bound_of(dtype));
+        }
 }
 
 }  // namespace

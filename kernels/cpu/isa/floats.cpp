@@ -15,8 +15,8 @@
 //
 // More tokens go by float_dots.h, and where there are instructions for it F16 and BF16 by
 // q16_dots.h or matrix_units.h.
-#include "kernels/cpu/isa/bf16_group.h"
 #include "kernels/cpu/isa/float_dots.h"
+#include "kernels/cpu/isa/float_group.h"
 #include "kernels/cpu/isa/kernels.h"
 #include "kernels/cpu/isa/matrix_units.h"
 #include "kernels/cpu/isa/q16_dots.h"
@@ -41,27 +41,38 @@ template <class Type, typename Visit>
 }
 #endif
 
-// Columns that stand side by side, as get() loads them.
-template <int of_bytes>
-struct Plain {
+// Weights of groups that float_group.h reads. get() and set() load and store `lanes` of them.
+template <class Type, int of_bytes>
+struct OfGroups {
     static constexpr int block = 1, bytes = of_bytes;
-    static constexpr bool may_be_short = false;
-    static const uint8_t* plain(const uint8_t* group, int64_t column, int64_t, uint8_t*) {
-        return group + column * bytes * lanes;
+    static int64_t group_bytes(const uint8_t* matrix) { return FloatGroup(matrix).next(); }
+    static const uint8_t* at(const uint8_t* group, int64_t column) {
+        return FloatGroup(group).at(column, bytes);
+    }
+    static const uint8_t* plain(const uint8_t* group, int64_t column, int64_t count,
+                                uint8_t* room) {
+        return FloatGroup(group).plain<Type>(column, count, room);
     }
 };
-struct F32 : Plain<4> {
+struct F32 : OfGroups<F32, 4> {
     static F get(const uint8_t* p) { return load_f32(p); }
+    static void set(uint8_t* p, F weights) { store(p, as_int(weights)); }
 };
-struct F16 : Plain<2> {
+struct F16 : OfGroups<F16, 2> {
     static constexpr int q16_block = 32;
     static constexpr float least = 0x1p-24f;
     static F get(const uint8_t* p) { return load_f16(p); }
+    static void set(uint8_t* p, F weights) { store_f16(p, weights); }
 #if defined(__AMX_BF16__)
     // The three bits that bf16 has no room for are the rest.
     static void unpack(const uint8_t* group, int64_t first, int64_t columns, uint8_t* panel,
                        uint8_t* rest) {
-        const uint8_t* const step = group + first * bytes * lanes;
+        const FloatGroup packed(group);
+        if (packed.is_short()) {
+            for (int64_t at = 0; at < 64 * lanes; at += 4 * lanes) store(rest + at, splat(0));
+            return packed.store_pairs(first, columns, panel);
+        }
+        const uint8_t* const step = packed.at(first, bytes);
         auto lost = [](F x) { return sub(x, as_float(bit_and(as_int(x), splat(~0xffff)))); };
         auto put = [&](int64_t at, F even, F odd) {
             store(panel + at, pair_cut(even, odd));
@@ -74,26 +85,19 @@ struct F16 : Plain<2> {
     }
 #endif
 };
-struct BF16 {
-    static constexpr int block = 1, bytes = 2;
-    static constexpr bool may_be_short = true;
+struct BF16 : OfGroups<BF16, 2> {
     static constexpr int q16_block = crosses ? 128 : 32;
     static constexpr float least = 0;
     static F get(const uint8_t* p) { return load_bf16(p); }
-    static int64_t group_bytes(const uint8_t* matrix) { return Bf16Group(matrix).next(); }
-    static const uint8_t* at(const uint8_t* group, int64_t column) {
-        return Bf16Group(group).at(column);
-    }
-    static const uint8_t* plain(const uint8_t* group, int64_t column, int64_t count,
-                                uint8_t* room) {
-        return Bf16Group(group).plain(column, count, room);
+    static void set(uint8_t* p, F weights) {
+        store_halves(reinterpret_cast<int16_t*>(p), shift_right(as_int(weights), 16));
     }
 #if defined(__AMX_BF16__)
     static void unpack(const uint8_t* group, int64_t first, int64_t columns, uint8_t* panel,
                        uint8_t*) {
-        const Bf16Group packed(group);
+        const FloatGroup packed(group);
         if (packed.is_short()) return packed.store_pairs(first, columns, panel);
-        const uint8_t* const step = packed.at(first);
+        const uint8_t* const step = packed.at(first, bytes);
         if (columns == 32)
             for (int64_t pair = 0; pair < 16; ++pair) {
                 const uint8_t* p = step + pair * 4 * lanes;
@@ -135,17 +139,16 @@ inline void float_rows(const uint8_t* weights, int64_t columns, const uint8_t* c
 
 // The same of a short group.
 template <int T>
-inline void short_rows(const Bf16Group& group, int64_t columns, const uint8_t* const (&x)[T],
+inline void short_rows(const FloatGroup& group, int64_t columns, const uint8_t* const (&x)[T],
                        F (&y)[T]) {
     F even[T], odd[T];
     for (int t = 0; t < T; ++t) even[t] = odd[t] = zero();
     constexpr int64_t step = short_bytes(lanes, short_columns);
-    const uint8_t* p = group.at(0);
+    const uint8_t* p = group.short_at(0);
     for (int64_t k = 0; k < columns; k += short_columns, p += step) {
         for (int64_t line = 0; line < step; line += 64) prefetch_unpacked(p + line);
         group.each_two(p, [&](int n, I pairs) [[gnu::always_inline]] {
-            const F first = as_float(shift_left(pairs, 16));
-            const F second = as_float(bit_and(pairs, splat(int32_t(0xffff0000))));
+            const F first = first_of(pairs), second = second_of(pairs);
             for (int t = 0; t < T; ++t) {
                 const float* a = reinterpret_cast<const float*>(x[t]) + k + 2 * n;
                 even[t] = fma(first, splat(a[0]), even[t]);
@@ -169,9 +172,8 @@ void multiply_floats(const Product& product) {
         [&]<int T>(int64_t group, int64_t, int64_t token, const uint8_t* weights) {
             run_rows<1, T>(product, group, token, weights,
                            [&](const uint8_t* w, const uint8_t* const(&x)[T], F(&y)[1][T]) {
-                               if constexpr (Type::may_be_short)
-                                   if (const Bf16Group packed(w); packed.is_short())
-                                       return short_rows<T>(packed, product.columns, x, y[0]);
+                               if (const FloatGroup packed(w); packed.is_short())
+                                   return short_rows<T>(packed, product.columns, x, y[0]);
                                float_rows<Type, T>(column_at<Type>(w, 0), product.columns, x, y[0]);
                            });
         });

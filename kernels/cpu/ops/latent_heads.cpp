@@ -2,6 +2,8 @@
 
 #include <cstring>
 
+#include "kernels/cpu/short_bf16.h"
+
 namespace tandem::kernels::cpu::ops {
 
 namespace {
@@ -80,10 +82,13 @@ void LatentHeads::transpose_group(int64_t head, int64_t group, const Worker& wor
         gguf::decode_row(k_b_.dtype, stored + i * stored_bytes, {row, size_t(shape.plain)});
         isa_.encode(int(shape.made_dtype), row, shape.plain, rows + i * row_bytes);
     }
-    std::byte* to = memory_ + head * transposed_.matrix_bytes() + group * lanes * some_bytes;
-    for (int64_t from = 0; from < row_bytes; from += some_bytes, to += transposed_.group_bytes)
+    std::byte* to = memory_ + head * transposed_.matrix_bytes();
+    for (int64_t from = 0; from < row_bytes; from += some_bytes, to += transposed_.group_bytes) {
+        if (group == 0) begin_plain(transposed_.dtype, k_b_.lanes, shape.latent, to);
+        std::byte* const columns = to + sizeof(FloatHead) + group * lanes * some_bytes;
         for (int64_t i = 0; i < lanes; ++i)
-            std::memcpy(to + i * some_bytes, rows + i * row_bytes + from, size_t(some_bytes));
+            std::memcpy(columns + i * some_bytes, rows + i * row_bytes + from, size_t(some_bytes));
+    }
 }
 
 // The members share the products of chunks of cells with matrices of heads, of a chunk first those

@@ -50,7 +50,10 @@ struct LatentShape {
         return (heads + times - 1) / times;
     }
     int64_t transposed_bytes() const {
-        return aligned(packed_bytes(made_dtype, most_lanes, heads, plain, latent));
+        auto bytes = [&](int lanes) {
+            return packed_bytes(made_dtype, lanes, heads, plain, latent);
+        };
+        return aligned(std::max(bytes(most_lanes / 2), bytes(most_lanes)));  // of either variant
     }
     int64_t bytes() const { return transposed_bytes() + room_bytes(); }
     static constexpr int64_t aligned(int64_t bytes) { return (bytes + 63) / 64 * 64; }

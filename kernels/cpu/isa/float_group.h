@@ -1,4 +1,4 @@
-// Groups of BF16 weights, plain or short (short_bf16.h), as kernels read them.
+// Groups of floating point weights, plain or short (short_bf16.h), as kernels read them.
 #pragma once
 
 #include <cstring>
@@ -9,17 +9,25 @@
 
 namespace tandem::kernels::cpu::TANDEM_ISA {
 
-class Bf16Group {
+// Weights of the first and of the second column of pairs of bf16.
+[[gnu::always_inline]] inline F first_of(I pairs) { return as_float(shift_left(pairs, 16)); }
+[[gnu::always_inline]] inline F second_of(I pairs) {
+    return as_float(bit_and(pairs, splat(int32_t(0xffff0000))));
+}
+
+class FloatGroup {
   public:
-    explicit Bf16Group(const uint8_t* group)
-        : head_(*reinterpret_cast<const Bf16Head*>(group)), group_(group) {}
+    explicit FloatGroup(const uint8_t* group)
+        : head_(*reinterpret_cast<const FloatHead*>(group)), group_(group) {}
 
     bool is_short() const { return head_.is_short(); }
     int64_t next() const { return head_.next; }  // in bytes from this one
-    // Where a column stands, of a short group the first of 8.
-    const uint8_t* at(int64_t column) const {
-        return group_ + (is_short() ? int64_t(sizeof head_) + short_bytes(lanes, column)
-                                    : head_.plain_at + plain_bytes(lanes, column));
+    // Where a column stands whose weights have so many bytes; of a short group the first of 8.
+    const uint8_t* at(int64_t column, int bytes) const {
+        return is_short() ? short_at(column) : group_ + head_.plain_at + column * bytes * lanes;
+    }
+    const uint8_t* short_at(int64_t column) const {
+        return group_ + sizeof head_ + short_bytes(lanes, column);
     }
     const OtherWeight* others() const {
         return reinterpret_cast<const OtherWeight*>(group_ + head_.others_at);
@@ -41,24 +49,28 @@ class Bf16Group {
         }
     }
 
-    // bf16 [count][lanes] of some columns: where they stand, or put into `room`. Those of a short
-    // group begin and end at multiples of 8.
+    // [count][lanes] of some columns: where they stand, or put into `room`. Those of a short group
+    // begin and end at multiples of 8. Type::set(at, weights) stores `lanes` weights.
+    template <class Type>
     const uint8_t* plain(int64_t column, int64_t count, uint8_t* room) const {
-        if (!is_short()) return at(column);
+        constexpr int64_t bytes = Type::bytes * lanes;
+        if (!is_short()) return at(column, Type::bytes);
         uint8_t* to = room;
-        for (int64_t k = column; k < column + count; k += short_columns, to += 16 * lanes)
-            each_two(at(k), [&](int n, I pairs) {
-                store_halves(reinterpret_cast<int16_t*>(to + 4 * n * lanes), pairs);
-                store_halves(reinterpret_cast<int16_t*>(to + (4 * n + 2) * lanes),
-                             shift_right(pairs, 16));
+        for (int64_t k = column; k < column + count; k += short_columns)
+            each_two(short_at(k), [&](int, I pairs) {
+                Type::set(to, first_of(pairs));
+                Type::set(to + bytes, second_of(pairs));
+                to += 2 * bytes;
             });
-        each_other(column, count, [&](int64_t place, const uint8_t* weight) {
-            std::memcpy(room + 2 * place, weight, 2);
+        each_other(column, count, [&](int64_t place, float weight) {
+            alignas(64) uint8_t all[bytes];
+            Type::set(all, splat(weight));
+            std::memcpy(room + place * Type::bytes, all, Type::bytes);
         });
         return room;
     }
 
-    // The same of a short group as pairs, bf16 [16 pairs of columns][lanes][2]; zeros behind the
+    // Those of a short group as pairs, bf16 [16 pairs of columns][lanes][2]; zeros behind the
     // last column.
     void store_pairs(int64_t column, int64_t count, uint8_t* to) const {
         for (int64_t k = 0; k < 32; k += short_columns) {
@@ -67,14 +79,15 @@ class Bf16Group {
                 for (int n = 0; n < 4; ++n) store(pair + 4 * n * lanes, splat(0));
                 continue;
             }
-            const uint8_t* const from = at(column + k);
+            const uint8_t* const from = short_at(column + k);
             for (int64_t line = 0; line < short_bytes(lanes, short_columns); line += 64)
                 prefetch_unpacked(from + line);
             each_two(from, [&](int n, I pairs) { store(pair + 4 * n * lanes, pairs); });
         }
-        each_other(column, count, [&](int64_t place, const uint8_t* weight) {
+        each_other(column, count, [&](int64_t place, const float& weight) {
             const int64_t k = place / lanes;
-            std::memcpy(to + (k / 2 * lanes + place % lanes) * 4 + k % 2 * 2, weight, 2);
+            std::memcpy(to + (k / 2 * lanes + place % lanes) * 4 + k % 2 * 2,
+                        reinterpret_cast<const uint8_t*>(&weight) + 2, 2);
         });
     }
 
@@ -84,8 +97,7 @@ class Bf16Group {
     void each_other(int64_t column, int64_t count, Visit visit) const {
         for (const OtherWeight* other = others_from(column);
              other < others_end() && other->place < (column + count) * lanes; ++other)
-            visit(other->place - column * lanes,
-                  reinterpret_cast<const uint8_t*>(&other->value) + 2);
+            visit(other->place - column * lanes, other->value);
     }
     // The first one from that column on.
     const OtherWeight* others_from(int64_t column) const {
@@ -100,7 +112,7 @@ class Bf16Group {
         return first;
     }
 
-    const Bf16Head& head_;
+    const FloatHead& head_;
     const uint8_t* group_;
 };
 
