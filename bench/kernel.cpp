@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "gguf/dtype.h"
+#include "gguf/half.h"
 #include "kernels/cpu/forms.h"
 #include "kernels/cpu/packing.h"
 #include "kernels/cpu/short_bf16.h"
@@ -22,12 +23,16 @@ constexpr int64_t columns = 2048;
 
 uint8_t* bytes(kernels::Buffer& buffer) { return reinterpret_cast<uint8_t*>(buffer.data()); }
 
-void run(benchmark::State& state, const kernels::cpu::Isa& isa, DType dtype, int64_t rows,
-         int64_t tokens) {
+// `from_bf16`: weights are numbers of BF16.
+void run(benchmark::State& state, const kernels::cpu::Isa& isa, DType dtype, bool from_bf16,
+         int64_t rows, int64_t tokens) {
     std::mt19937 random(1);
     std::normal_distribution<float> normal;
     std::vector<float> values(columns);
-    for (float& value : values) value = normal(random);
+    for (float& value : values) {
+        value = normal(random);
+        if (from_bf16) value = gguf::bf16_to_f32(gguf::f32_to_bf16(value));
+    }
     std::vector<std::byte> row(size_t(gguf::row_bytes(dtype, columns)));
     if (gguf::traits(dtype).encode)
         gguf::encode_row(dtype, values, row.data());
@@ -38,11 +43,12 @@ void run(benchmark::State& state, const kernels::cpu::Isa& isa, DType dtype, int
     int64_t group = kernels::cpu::group_bytes(dtype, isa.lanes, columns);
     std::vector<std::byte> packed(static_cast<size_t>(group));
     kernels::cpu::pack_group(dtype, isa.lanes, columns, same.data(), packed.data());
-    if (dtype == DType::BF16 && isa.keeps_short_bf16) {  // as devices keep it
+    if (from_bf16 && isa.keeps_short_bf16) {  // as devices keep them
         group = kernels::cpu::short_group_bytes(isa.lanes, columns);
-        std::vector<std::byte> shorter(static_cast<size_t>(group));
-        if (!kernels::cpu::shorten(isa.lanes, columns,
-                                   packed.data() + sizeof(kernels::cpu::FloatHead), shorter.data()))
+        std::vector<std::byte> bf16(size_t(2 * isa.lanes * columns)), shorter(size_t(group), {});
+        const std::byte* const plain = packed.data() + sizeof(kernels::cpu::FloatHead);
+        if (!kernels::cpu::narrow(dtype, plain, isa.lanes * columns, bf16.data()) ||
+            !kernels::cpu::shorten(isa.lanes, columns, bf16.data(), shorter.data()))
             return state.SkipWithError("weights without room");
         packed = shorter;
     }
@@ -103,6 +109,20 @@ void limit(benchmark::State& state, const kernels::cpu::Isa& isa, bool stream) {
         benchmark::Counter(work * double(state.iterations()), benchmark::Counter::kIsRate);
 }
 
+// As text, as a step of some sequences, and as prompts.
+void add(const std::string& name, const kernels::cpu::Isa& isa, DType dtype, bool from_bf16) {
+    auto one = [&](const char* what, int64_t rows, int64_t tokens) {
+        benchmark::RegisterBenchmark((name + what).c_str(), [=, &isa](auto& state) {
+            run(state, isa, dtype, from_bf16, rows, tokens);
+        });
+    };
+    constexpr int64_t many = 65536;  // do not fit a cache
+    one("/decode", many, 1);
+    one("/step", many, 4);
+    one("/prefill", 2048, 512);
+    one("/short_prefill", 2048, 64);
+}
+
 int add_all() {
     for (const char* name : {"amx", "avx512bf16", "avx512", "avxvnni", "avx2", "portable"}) {
         const kernels::cpu::Variant* variant = kernels::cpu::find_variant(name);
@@ -123,18 +143,10 @@ int add_all() {
               DType::IQ2_KS,  DType::IQ3_KS, DType::IQ4_KS,  DType::IQ5_KS, DType::IQ2_KL,
               DType::IQ1_KT,  DType::IQ2_KT, DType::IQ3_KT,  DType::IQ4_KT, DType::F16,
               DType::BF16,    DType::F32}) {
-            std::string type(gguf::name(dtype));
-            // 64 k rows do not fit a cache.
-            benchmark::RegisterBenchmark(
-                (prefix + type + "/decode").c_str(),
-                [&isa, dtype](auto& state) { run(state, isa, dtype, 65536, 1); });
-            benchmark::RegisterBenchmark(
-                (prefix + type + "/step").c_str(),
-                [&isa, dtype](auto& state) { run(state, isa, dtype, 65536, 4); });
-            benchmark::RegisterBenchmark(
-                (prefix + type + "/prefill").c_str(),
-                [&isa, dtype](auto& state) { run(state, isa, dtype, 2048, 512); });
+            add(prefix + std::string(gguf::name(dtype)), isa, dtype, dtype == DType::BF16);
         }
+        for (const DType dtype : {DType::F16, DType::F32})
+            add(prefix + std::string(gguf::name(dtype)) + "_from_BF16", isa, dtype, true);
     }
     return 0;
 }
