@@ -293,8 +293,8 @@ struct Isa {
     // 16-bit integers.
     bool sums_in_halves = false;
     int largest_code = 127;  // of the int8 codes of activations
-    // Whether BF16 weights are kept in 12 bits (short_bf16.h): where reading them takes longer than
-    // to unpack them.
+    // Whether weights that are numbers of BF16 are kept in 12 bits (short_bf16.h): where reading
+    // them takes longer than to unpack them.
     bool keeps_short_bf16 = false;
     // The matrix kernels of a type (gguf::DType); null where there are none.
     const MatrixKernels* (*kernels)(int dtype) = nullptr;

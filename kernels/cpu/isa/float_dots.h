@@ -10,9 +10,10 @@
 //     rows      [columns][lanes], unpacked
 //     tokens    [columns / 16][16 tokens][16]
 //
-// Type::get(at) loads `lanes` weights, of Type::bytes each, which Type::plain() has side by side.
+// Type::get(at) loads `lanes` weights of Type::bytes each.
 #pragma once
 
+#include "kernels/cpu/isa/float_group.h"
 #include "kernels/cpu/isa/panel_walk.h"
 
 namespace tandem::kernels::cpu::TANDEM_ISA {
@@ -37,8 +38,9 @@ struct FloatDots {
     static constexpr int64_t asks = tile_tokens / some_tokens * columns / line;
 
     static void unpack(const uint8_t* group, int64_t column, int64_t width, Panel& panel) {
-        alignas(64) uint8_t room[columns * Type::bytes * lanes];
-        const uint8_t* const weights = Type::plain(group, column, width, room);
+        const FloatGroup packed(group);
+        if (packed.is_short()) return packed.lengthen(column, width, panel.rows);
+        const uint8_t* const weights = Type::at(group, column);
         for (int64_t k = 0; k < width; ++k)
             store(panel.rows + k * lanes, Type::get(weights + k * Type::bytes * lanes));
     }

@@ -15,6 +15,12 @@ namespace tandem::kernels::cpu::TANDEM_ISA {
     return as_float(bit_and(pairs, splat(int32_t(0xffff0000))));
 }
 
+// As FloatGroup::lengthen() makes them.
+struct Lengthened {
+    static constexpr int bytes = 4;
+    static F get(const uint8_t* p) { return load_f32(p); }
+};
+
 class FloatGroup {
   public:
     explicit FloatGroup(const uint8_t* group)
@@ -49,29 +55,17 @@ class FloatGroup {
         }
     }
 
-    // [count][lanes] of some columns: where they stand, or put into `room`. Those of a short group
-    // begin and end at multiples of 8. Type::set(at, weights) stores `lanes` weights.
-    template <class Type>
-    const uint8_t* plain(int64_t column, int64_t count, uint8_t* room) const {
-        constexpr int64_t bytes = Type::bytes * lanes;
-        if (!is_short()) return at(column, Type::bytes);
-        uint8_t* to = room;
-        for (int64_t k = column; k < column + count; k += short_columns)
-            each_two(short_at(k), [&](int, I pairs) {
-                Type::set(to, first_of(pairs));
-                Type::set(to + bytes, second_of(pairs));
-                to += 2 * bytes;
+    // Some columns of a short group as f32 [count][lanes]; they begin and end at multiples of 8.
+    void lengthen(int64_t column, int64_t count, float* to) const {
+        for (int64_t k = 0; k < count; k += short_columns)
+            each_two(short_at(column + k), [&](int n, I pairs) {
+                store(to + (k + 2 * n) * lanes, first_of(pairs));
+                store(to + (k + 2 * n + 1) * lanes, second_of(pairs));
             });
-        each_other(column, count, [&](int64_t place, float weight) {
-            alignas(64) uint8_t all[bytes];
-            Type::set(all, splat(weight));
-            std::memcpy(room + place * Type::bytes, all, Type::bytes);
-        });
-        return room;
+        each_other(column, count, [&](int64_t place, float weight) { to[place] = weight; });
     }
 
-    // Those of a short group as pairs, bf16 [16 pairs of columns][lanes][2]; zeros behind the
-    // last column.
+    // 32 of them as pairs, bf16 [16 pairs of columns][lanes][2]; zeros behind the last column.
     void store_pairs(int64_t column, int64_t count, uint8_t* to) const {
         for (int64_t k = 0; k < 32; k += short_columns) {
             uint8_t* const pair = to + 2 * k * lanes;

@@ -41,7 +41,7 @@ template <class Type, typename Visit>
 }
 #endif
 
-// Weights of groups that float_group.h reads. get() and set() load and store `lanes` of them.
+// Weights of groups that float_group.h reads; get() loads `lanes` of them.
 template <class Type, int of_bytes>
 struct OfGroups {
     static constexpr int block = 1, bytes = of_bytes;
@@ -49,20 +49,14 @@ struct OfGroups {
     static const uint8_t* at(const uint8_t* group, int64_t column) {
         return FloatGroup(group).at(column, bytes);
     }
-    static const uint8_t* plain(const uint8_t* group, int64_t column, int64_t count,
-                                uint8_t* room) {
-        return FloatGroup(group).plain<Type>(column, count, room);
-    }
 };
 struct F32 : OfGroups<F32, 4> {
     static F get(const uint8_t* p) { return load_f32(p); }
-    static void set(uint8_t* p, F weights) { store(p, as_int(weights)); }
 };
 struct F16 : OfGroups<F16, 2> {
     static constexpr int q16_block = 32;
     static constexpr float least = 0x1p-24f;
     static F get(const uint8_t* p) { return load_f16(p); }
-    static void set(uint8_t* p, F weights) { store_f16(p, weights); }
 #if defined(__AMX_BF16__)
     // The three bits that bf16 has no room for are the rest.
     static void unpack(const uint8_t* group, int64_t first, int64_t columns, uint8_t* panel,
@@ -89,9 +83,6 @@ struct BF16 : OfGroups<BF16, 2> {
     static constexpr int q16_block = crosses ? 128 : 32;
     static constexpr float least = 0;
     static F get(const uint8_t* p) { return load_bf16(p); }
-    static void set(uint8_t* p, F weights) {
-        store_halves(reinterpret_cast<int16_t*>(p), shift_right(as_int(weights), 16));
-    }
 #if defined(__AMX_BF16__)
     static void unpack(const uint8_t* group, int64_t first, int64_t columns, uint8_t* panel,
                        uint8_t*) {

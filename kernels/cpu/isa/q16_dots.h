@@ -29,15 +29,16 @@
 
 #include "kernels/cpu/isa/crossed.h"
 #include "kernels/cpu/isa/fields.h"
+#include "kernels/cpu/isa/float_group.h"
 #include "kernels/cpu/isa/lanes.h"
 #include "kernels/cpu/isa/panel_walk.h"
 #include "kernels/cpu/isa/q16_code.h"
 
 namespace tandem::kernels::cpu::TANDEM_ISA {
 
-// Type::get(at) loads `lanes` weights, which Type::plain() has side by side. Type::least is the
-// least magnitude but zero where they have few exponents, else 0; Type::q16_block is 32, or 128 for
-// BF16. Or a Type of codes with scales of 32 (weight_type.h).
+// Type::get(at) loads `lanes` weights of Type::bytes each. Type::least is the least magnitude but
+// zero where they have few exponents, else 0; Type::q16_block is 32, or 128 for BF16. Or a Type of
+// codes with scales of 32 (weight_type.h).
 template <class Type>
 struct Q16Dots {
     using Tile = Q16Tile;
@@ -75,8 +76,12 @@ struct Q16Dots {
         if constexpr (has_codes) {
             unpack_codes(column_at<Type>(group, column), width, panel);
         } else {
-            alignas(64) uint8_t room[columns * bytes * lanes];
-            unpack_floats(Type::plain(group, column, width, room), width, panel);
+            const FloatGroup packed(group);
+            if (!packed.is_short())
+                return unpack_floats<Type>(Type::at(group, column), width, panel);
+            alignas(64) float room[columns * lanes];
+            packed.lengthen(column, width, room);
+            unpack_floats<Lengthened>(reinterpret_cast<const uint8_t*>(room), width, panel);
         }
     }
 
@@ -113,16 +118,17 @@ struct Q16Dots {
         return add_in_halves(apart, splat(in_both_halves(-Type::zero)));
     }
 
+    template <class Of>
     static void unpack_floats(const uint8_t* weights, int64_t width, Panel& panel) {
-        auto get = [&](int64_t column) { return Type::get(weights + column * bytes * lanes); };
-        if (width == columns) return encode(weights, columns, get, panel);
-        encode(
+        auto get = [&](int64_t column) { return Of::get(weights + column * Of::bytes * lanes); };
+        if (width == columns) return encode<Of>(weights, columns, get, panel);
+        encode<Of>(
             weights, width, [&](int64_t column) { return column < width ? get(column) : zero(); },
             panel);
     }
 
     // All scales come first: they take long, but need not wait for one another.
-    template <typename Number>
+    template <class Of, typename Number>
     [[gnu::always_inline]] static void encode(const uint8_t* weights, int64_t width, Number number,
                                               Panel& panel) {
         F inverses[blocks], nan_or_zero = zero();
@@ -131,7 +137,7 @@ struct Q16Dots {
             if constexpr (q16_block == 32)
                 measure([&](int k) { return number(n * 32 + k); }, most, squares);
             else
-                measure(weights, width, most, squares);
+                measure<Of>(weights, width, most, squares);
             const F needed = max(squares, splat(Type::least * Type::least));
             const Q16Power power = crosses ? Q16Power::of_crossed(needed, most) : Q16Power(needed);
             store(panel.scales[n], adds_exponents ? power.exponent : as_int(power.scale()));
@@ -173,15 +179,18 @@ struct Q16Dots {
 
     // Those of a longer block, whose squares are taken to be as large as the largest: codes of BF16
     // have bits to spare. Magnitudes are in the order of their bits.
+    template <class Of>
     static void measure(const uint8_t* weights, int64_t width, F& most, F& squares) {
-        I magnitudes = splat(0);  // of two columns
-        for (int64_t k = 0; k + 2 <= width; k += 2)
+        constexpr int step = 4 / Of::bytes;  // columns of a vector
+        I magnitudes = splat(0);
+        for (int64_t k = 0; k + step <= width; k += step)
             magnitudes = max_in_halves(
-                magnitudes, bit_and(load(weights + k * bytes * lanes), splat(0x7fff7fff)));
-        alignas(64) uint8_t two[4 * lanes];
-        store(two, magnitudes);
-        most = larger(Type::get(two), Type::get(two + bytes * lanes));
-        if (width % 2) most = larger(most, abs(Type::get(weights + (width - 1) * bytes * lanes)));
+                magnitudes, bit_and(load(weights + k * Of::bytes * lanes), splat(0x7fff7fff)));
+        alignas(64) uint8_t some[4 * lanes];
+        store(some, magnitudes);
+        most = larger(Of::get(some), Of::get(some + (step - 1) * Of::bytes * lanes));
+        if (width % step)
+            most = larger(most, abs(Of::get(weights + (width - 1) * Of::bytes * lanes)));
         squares = mul(mul(most, most), splat(float(q16_block)));
     }
 
