@@ -58,14 +58,12 @@ struct F16 : OfGroups<F16, 2> {
     static constexpr float least = 0x1p-24f;
     static F get(const uint8_t* p) { return load_f16(p); }
 #if defined(__AMX_BF16__)
+    static bool has_rest(const uint8_t* group) { return !FloatGroup(group).is_short(); }
     // The three bits that bf16 has no room for are the rest.
     static void unpack(const uint8_t* group, int64_t first, int64_t columns, uint8_t* panel,
                        uint8_t* rest) {
         const FloatGroup packed(group);
-        if (packed.is_short()) {
-            for (int64_t at = 0; at < 64 * lanes; at += 4 * lanes) store(rest + at, splat(0));
-            return packed.store_pairs(first, columns, panel);
-        }
+        if (packed.is_short()) return packed.store_pairs(first, columns, panel);
         const uint8_t* const step = packed.at(first, bytes);
         auto lost = [](F x) { return sub(x, as_float(bit_and(as_int(x), splat(~0xffff)))); };
         auto put = [&](int64_t at, F even, F odd) {

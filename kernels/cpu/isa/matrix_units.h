@@ -18,7 +18,8 @@
 // The units multiply a step while the vector unit unpacks the next.
 //
 // Where bf16 is too coarse for a weight (F16), the weight and the token both have a second part
-// with what the first lacks, and three of the four products are added.
+// with what the first lacks, and three of the four products are added; two where all weights of a
+// group are numbers of bf16.
 #pragma once
 
 #include <utility>
@@ -114,6 +115,13 @@ template <class Type, typename Visit>
     }
 }
 
+// Whether weights of a group have a second part.
+template <class Type>
+inline bool has_rest(const uint8_t* group) {
+    if constexpr (requires { Type::has_rest(group); }) return Type::has_rest(group);
+    return false;
+}
+
 // visit<0>() to visit<count - 1>(): the words of the units have the numbers of registers in them.
 template <typename Visit, int... i>
 [[gnu::always_inline]] inline void each_of(std::integer_sequence<int, i...>, Visit visit) {
@@ -133,18 +141,22 @@ struct UnitTokens {
     const uint8_t* at(int tile, int part, int64_t step) const {
         return first + tile * tile_bytes + part * part_bytes + step * unit_tile;
     }
-    // Adds the products with a step of weights to sums 0 to tiles - 1.
-    [[gnu::always_inline]] void add_products(const uint8_t* weights, int64_t step) const {
+    // Adds the products with a step of weights to sums 0 to tiles - 1. `has_rest`: weights have a
+    // second part.
+    [[gnu::always_inline]] void add_products(const uint8_t* weights, int64_t step,
+                                             bool has_rest) const {
         tile_load<7>(weights);
         each_of<tiles>([&]<int t>() {
             tile_load<4 + t % 2>(at(t, 0, step));
             tile_dot<t, 4 + t % 2, 7>();
         });
         if constexpr (parts == 2) {
-            tile_load<6>(weights + unit_tile);
+            if (has_rest) tile_load<6>(weights + unit_tile);
             each_of<tiles>([&]<int t>() {
-                tile_load<4>(at(t, 0, step));
-                tile_dot<t, 4, 6>();
+                if (has_rest) {
+                    tile_load<4>(at(t, 0, step));
+                    tile_dot<t, 4, 6>();
+                }
                 tile_load<5>(at(t, 1, step));
                 tile_dot<t, 5, 7>();
             });
@@ -196,13 +208,16 @@ inline void multiply_by_pieces(const Product& product, int64_t tile, int64_t fir
                     tile_load<t>(sum + t * tile_tokens * lanes);
             });
             auto at = [&](int64_t step) { return steps + step % 2 * step_bytes; };
-            each_step<Type>(product.matrix + group * group_bytes, column, end,
+            const uint8_t* const weights = product.matrix + group * group_bytes;
+            const bool rest = has_rest<Type>(weights);
+            each_step<Type>(weights, column, end,
                             [&](int64_t step, auto write) [[gnu::always_inline]] {
                                 write(at(step));
-                                if (32 * step > column) tokens.add_products(at(step - 1), step - 1);
+                                if (32 * step > column)
+                                    tokens.add_products(at(step - 1), step - 1, rest);
                             });
             const int64_t last = (end - 1) / 32;
-            tokens.add_products(at(last), last);
+            tokens.add_products(at(last), last, rest);
             if (is_last)
                 put_sums<tiles>(product, group, tile * tile_tokens, sum);
             else
