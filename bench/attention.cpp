@@ -1,5 +1,6 @@
 // The attention kernels of one core over 4096 cells that come from memory: multiply-adds per second
-// with all queries, and bytes of the caches. `build/bench/bench_attention --benchmark_filter=f16`
+// with all queries, and bytes of the caches; and many queries of tokens that look through a window.
+// `build/bench/bench_attention --benchmark_filter=F16`
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -68,15 +69,22 @@ struct ManyRows {
     }
 };
 
+// Of tokens with `per_token` queries each; each sees a window of cells that ends with its own, or
+// where that is 0, all cells.
+struct Queries {
+    int64_t count, per_token = 1, window = 0;
+};
+
 void run(benchmark::State& state, const kernels::cpu::Isa& isa, DType dtype, const Shape& shape,
-         int64_t queries, bool few) {
+         const Queries& of, bool few) {
+    const int64_t queries = of.count, tokens = queries / of.per_token;
     std::mt19937 random(1);
     const Caches keys(dtype, shape.key, random), values(dtype, shape.value, random);
     const Caches seconds(dtype, shape.second, random);
     ManyRows q(queries, shape.key, random), q2(queries, shape.second, random);
     ManyRows out(queries, shape.value, random);
     const auto count = size_t(queries);
-    const std::vector<int32_t> first(count, 0), last(count, cells);
+    std::vector<int32_t> first(count, 0), last(count, cells);
     std::vector<float> most(count), total(count);
     kernels::Buffer scratch(4 *
                             kernels::cpu::attention_scratch(shape.key + shape.second, shape.value));
@@ -90,12 +98,27 @@ void run(benchmark::State& state, const kernels::cpu::Isa& isa, DType dtype, con
                                       .most = most.data(),
                                       .total = total.data(),
                                       .scratch = reinterpret_cast<float*>(scratch.data())};
+    auto look_through_windows = [&] {
+        for (int64_t position = of.window; position < cells; position += tokens) {
+            for (size_t i = 0; i < count; ++i) {
+                last[i] = int32_t(position + int64_t(i) / of.per_token + 1);
+                first[i] = last[i] - int32_t(of.window);
+            }
+            attention.begin = first.front();
+            attention.end = last.back();
+            isa.attend_block(attention);
+        }
+    };
     int64_t number = 0;
     for (auto _ : state) {
         attention.k = keys.of(number);
         attention.v = shape.second ? attention.k : values.of(number);
         if (shape.second) attention.k2 = seconds.of(number);
         ++number;
+        if (of.window > 0) {
+            look_through_windows();
+            continue;
+        }
         // Caches are read in parts where there are few tokens.
         const int64_t part = queries <= 32 ? kernels::cpu::attention_part : cells;
         for (attention.begin = 0; attention.begin < cells; attention.begin += part) {
@@ -104,7 +127,9 @@ void run(benchmark::State& state, const kernels::cpu::Isa& isa, DType dtype, con
         }
     }
     const double calls = double(state.iterations());
-    const int64_t products = (shape.key + shape.second + shape.value) * queries * cells;
+    const int64_t seen =
+        of.window > 0 ? (cells - of.window) * of.per_token * of.window : queries * cells;
+    const int64_t products = (shape.key + shape.second + shape.value) * seen;
     const int64_t read = shape.second ? keys.bytes + seconds.bytes : keys.bytes + values.bytes;
     state.counters["mac/s"] =
         benchmark::Counter(double(products) * calls, benchmark::Counter::kIsRate);
@@ -118,18 +143,22 @@ int add_all() {
         if (!variant) continue;
         const kernels::cpu::Isa& isa = variant->isa();
         for (DType dtype : {DType::F16, DType::BF16, DType::Q8_0, DType::Q4_0, DType::F32})
-            for (const Shape& shape : shapes)
-                for (int64_t queries : {1, 4, 8, 16, 32, 256}) {
-                    const bool few =
-                        queries <= kernels::cpu::attention_few_queries && shape.second == 0;
-                    const std::string test = std::string(name) + "/" +
-                                             std::string(gguf::name(dtype)) + "/" + shape.name +
-                                             "/" + std::to_string(queries);
-                    benchmark::RegisterBenchmark(test.c_str(),
+            for (const Shape& shape : shapes) {
+                const std::string of_shape =
+                    std::string(name) + "/" + std::string(gguf::name(dtype)) + "/" + shape.name;
+                auto add = [&](const std::string& which, const Queries& queries, bool few) {
+                    benchmark::RegisterBenchmark((of_shape + "/" + which).c_str(),
                                                  [&isa, dtype, &shape, queries, few](auto& state) {
                                                      run(state, isa, dtype, shape, queries, few);
                                                  });
-                }
+                };
+                for (int64_t queries : {1, 4, 8, 16, 32, 256})
+                    add(std::to_string(queries), {queries},
+                        queries <= kernels::cpu::attention_few_queries && shape.second == 0);
+                for (int64_t window : {128, 512})
+                    if (shape.second == 0)
+                        add("window" + std::to_string(window), {256, 8, window}, false);
+            }
     }
     return 0;
 }
