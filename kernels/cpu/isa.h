@@ -194,8 +194,8 @@ struct Attention {
 inline constexpr int attention_queries = 256;     // the most of one call
 inline constexpr int attention_few_queries = 16;  // up to these, attend_few() is faster: two rounds
 inline constexpr int attention_part = 256;        // the most positions of it: 8 KB of scores
-// Positions that attend_block() takes at once: keys and values of 128 elements are 128 KB in f32,
-// which a second cache keeps beside the queries.
+// Positions that attend_block() takes at once, up to a multiple of as many: keys and values of 128
+// elements are 128 KB in f32, which a second cache keeps beside the queries.
 inline constexpr int attention_cells = 128;
 // `keys` elements of a key, both pairs together, and `values` of a value.
 constexpr int64_t attention_scratch(int64_t keys, int64_t values) {

@@ -211,32 +211,6 @@ TEST(CpuAttend, TeamsOfEverySize) {
     }
 }
 
-// Nor does which of several devices has a query of a head, though few queries are rounded
-// otherwise.
-TEST(CpuAttend, CutsOfHeads) {
-    for (DType type : {DType::F16, DType::Q8_0, DType::Q4_0})
-        for (int64_t q_per_kv : {5, 8, 40}) {
-            SmallModel model;
-            test::build_attend(
-                model,
-                Case{.d = 64, .kv_heads = 1, .q_per_kv = q_per_kv, .keys = type, .values = type});
-            std::vector<graph::StepInputs> steps{test::random_step(0, 300)};
-            for (int tokens : {1, 2, 3, 8, 20}) steps.push_back(test::random_step(300, tokens));
-            for (const char* variant : {"", "avx2"}) {
-                if (!kernels::cpu::find_variant(variant)) continue;
-                const auto expected = model.run(test::make_cpu({variant, 1}), steps);
-                for (int count : {2, 5}) {
-                    std::vector<std::unique_ptr<kernels::Device>> devices;
-                    for (int i = 0; i < count; ++i) devices.push_back(test::make_cpu({variant, 1}));
-                    const auto found = model.run(std::move(devices), "tensor", steps);
-                    EXPECT_LE(test::nmse(found, expected), 1e-12)
-                        << gguf::name(type) << ", " << q_per_kv << " queries of a head on " << count
-                        << " devices " << variant;
-                }
-            }
-        }
-}
-
 // A key that is no number spoils what all later tokens see of it, visibly, whatever reads it.
 TEST(CpuAttend, KeepsNaN) {
     const float infinity = std::numeric_limits<float>::infinity();

@@ -22,6 +22,10 @@
 //         }
 //     }
 //
+// Which queries are together in a call and in a tile depends on how heads are cut over devices, so
+// it changes no bit: blocks, and in them what is added up together, end at fixed positions, not so
+// far from where the first query begins to see. What a query does not see changes none, either.
+//
 // In integers (attention_codes.h) q, k, v and weights are rounded to codes first; what a part of a
 // key adds to a score is then the exact sum of products of codes, times the scales.
 #include "kernels/cpu/isa/attention_cells.h"
@@ -53,13 +57,13 @@ Meanwhile share_of_rows(const CacheHead& cache, int64_t position, int64_t number
 // The tile's scores.
 void multiply_keys(const Attention& a, const BlockOfCells& s, const Tile& tile) {
     const int64_t length = s.key_length(), tiles = (a.queries + tile_queries - 1) / tile_queries;
+    const int64_t behind = tile.positions.begin + tile.positions.count;
     const float* q = s.q + tile.first * length;
     for (int64_t c = tile.cells.from; c < tile.cells.to; c += key_columns) {
         float* scores = s.weights + c;
         if (s.key_codes) {
             auto after = [&](const CacheHead& cache) {
-                return share_of_rows(cache, tile.positions.begin + attention_cells + c,
-                                     tile.first / tile_queries, tiles);
+                return share_of_rows(cache, behind + c, tile.first / tile_queries, tiles);
             };
             multiply_codes<tile_queries, false>(q, length, s.key(c, 0), s.first_length, scores,
                                                 after(a.k));
@@ -235,10 +239,10 @@ void attend_block(const Attention& a) {
     }
     for (int64_t i = 0; i < attention_queries + lanes; ++i) s.most[i] = unseen, s.total[i] = 0;
     for (int64_t e = 0; e < padded * s.value_length; e += lanes) store(s.out + e, zero());
-    for (int64_t position = a.begin; position < a.end; position += attention_cells) {
-        const int64_t count =
-            a.end - position < attention_cells ? a.end - position : attention_cells;
-        const Positions block{position, count};
+    for (int64_t position = a.begin / cells_of_sum * cells_of_sum; position < a.end;) {
+        const int64_t end = (position / attention_cells + 1) * attention_cells;
+        const Positions block{position, (a.end < end ? a.end : end) - position};
+        position = end;
         const bool finite = load_block(a, s, block);
         for (int64_t first = 0; first < a.queries; first += tile_queries)
             attend_tile(a, s, first, block, finite);

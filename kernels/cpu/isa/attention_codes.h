@@ -195,12 +195,18 @@ inline void encode_values(int64_t count, int64_t elements, float* values, float*
 
 // Cells whose products with weights are added in integers.
 inline constexpr int64_t cells_of_sum = 32;
+static_assert(cells_of_sum % key_columns == 0);
 
-// Calls visit(Cells) for such parts of some cells.
+// Calls visit(Cells) for such parts of some cells. They end at multiples, wherever cells begin: at
+// any multiple of key_columns.
 template <typename Visit>
 inline void each_sum(Cells cells, Visit visit) {
-    for (auto [from, to] = cells; from < to; from += cells_of_sum)
-        visit(Cells{from, to - from < cells_of_sum ? to : from + cells_of_sum});
+    for (auto [from, to] = cells; from < to;) {
+        const int64_t behind = key_columns < cells_of_sum ? from % cells_of_sum : 0;
+        const int64_t end = from + cells_of_sum - behind;
+        visit(Cells{from, to < end ? to : end});
+        from = end;
+    }
 }
 
 // Weights of some queries and cells, whole vectors. Each query's scale lies in so many lanes of the

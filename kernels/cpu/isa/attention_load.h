@@ -77,19 +77,24 @@ inline void widen(const uint8_t* row, int64_t length, float* to) {
     store(to + e, part[0]);
 }
 
-// The rows of some positions, and zeros up to `padded` rows.
-inline void widen_rows(const CacheHead& cache, Positions positions, int64_t padded, float* to,
-                       int64_t stride) {
-    const int64_t count = positions.count;
-    const CacheRun run(cache, positions.begin);
+// The rows of cells that are read, the first cell being that of `position`, and zeros before them
+// and up to `padded` rows.
+inline void widen_rows(const CacheHead& cache, int64_t position, Cells read, int64_t padded,
+                       float* to, int64_t stride) {
+    const CacheRun run(cache, position + read.from);
     with_rows(cache.type, [&](auto rows) {
-        for (int64_t c = 0; c < count; ++c) {
-            run.fetch_ahead(run.row(c));
-            widen<decltype(rows)>(run.row(c), cache.length, to + c * stride);
+        for (int64_t c = read.from; c < read.to; ++c) {
+            const uint8_t* row = run.row(c - read.from);
+            run.fetch_ahead(row);
+            widen<decltype(rows)>(row, cache.length, to + c * stride);
         }
     });
-    for (int64_t c = count < 0 ? 0 : count; c < padded; ++c)
-        for (int64_t e = 0; e < stride; e += lanes) store(to + c * stride + e, zero());
+    auto clear = [&](int64_t from, int64_t end) {
+        for (int64_t c = from; c < end; ++c)
+            for (int64_t e = 0; e < stride; e += lanes) store(to + c * stride + e, zero());
+    };
+    clear(0, read.from);
+    clear(read.to, padded);
 }
 
 // The first `count` elements of rows [lanes][elements], and some more that fill up a vector, to
@@ -105,11 +110,12 @@ inline void transpose_keys(const BlockOfCells& s, const float* rows, int64_t ele
     if (s.key_codes) encode_keys(elements, keys);
 }
 
-// A part of keys, elements from e on, of a vector of cells, from c on, whose positions these are.
-inline void load_keys(const CacheHead& cache, const BlockOfCells& s, Positions positions, int64_t c,
-                      int64_t e, int64_t elements) {
+// A part of keys, elements from e on, of a vector of cells, from c on, the first being that of
+// `position`.
+inline void load_keys(const CacheHead& cache, const BlockOfCells& s, int64_t position, Cells read,
+                      int64_t c, int64_t e, int64_t elements) {
     float* keys = s.key(c, e);
-    widen_rows(cache, positions, lanes, s.rows, elements);
+    widen_rows(cache, position, read, lanes, s.rows, elements);
     if (!s.codes_of_rows) return transpose_keys(s, s.rows, elements, keys);
     if (e == 0 && s.same_rows)
         encode_rows<true>(elements, s.rows, s.value_scales + c, s.values + c / 2 * elements);
@@ -118,24 +124,30 @@ inline void load_keys(const CacheHead& cache, const BlockOfCells& s, Positions p
     transpose_rows(s.rows, elements, elements / 2 + 1, keys);
 }
 
-// A block of positions. False if a value is not finite: all of them are floats then.
+// Of so many cells from a vector's first on, those in it.
+inline int64_t of_vector(int64_t cells) { return cells < 0 ? 0 : cells < lanes ? cells : lanes; }
+
+// A block of positions, of which those before the part are not read. False if a value is not
+// finite: all of them are floats then.
 inline bool load_block(const Attention& a, const BlockOfCells& s, Positions positions) {
     const auto [begin, count] = positions;
+    const Cells read{begin < a.begin ? a.begin - begin : 0, count};
     const int64_t padded = (count + key_columns - 1) / key_columns * key_columns;
     const bool values_come_with_keys = s.same_rows && s.codes_of_rows;
-    if (!values_come_with_keys) widen_rows(a.v, positions, padded, s.values, s.value_length);
+    if (!values_come_with_keys) widen_rows(a.v, begin, read, padded, s.values, s.value_length);
     for (int64_t c = 0; c < padded; c += lanes) {
-        const Positions some{begin + c, count - c < lanes ? count - c : lanes};
+        const Cells some{of_vector(read.from - c), of_vector(read.to - c)};
         if (s.same_rows && !s.codes_of_rows)
             transpose_keys(s, s.values + c * s.value_length, s.first_length, s.key(c, 0));
         else
-            load_keys(a.k, s, some, c, 0, s.first_length);
-        if (s.second_length > 0) load_keys(a.k2, s, some, c, s.first_length, s.second_length);
+            load_keys(a.k, s, begin + c, some, c, 0, s.first_length);
+        if (s.second_length > 0)
+            load_keys(a.k2, s, begin + c, some, c, s.first_length, s.second_length);
     }
     if (!s.value_codes) return is_finite(largest_magnitude(s.values, padded * s.value_length));
     if (!values_come_with_keys) encode_values(padded, s.value_length, s.values, s.value_scales);
     if (is_finite(largest_magnitude(s.value_scales, padded))) return true;
-    widen_rows(a.v, positions, padded, s.values, s.value_length);
+    widen_rows(a.v, begin, read, padded, s.values, s.value_length);
     return false;
 }
 
