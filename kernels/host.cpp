@@ -74,6 +74,10 @@ void use_large_pages(std::byte* memory, int64_t bytes) {
     ::madvise(memory, size_t(bytes), MADV_HUGEPAGE);
 }
 
+void give_back(std::byte* memory, int64_t bytes) {
+    ::madvise(memory, size_t(bytes), MADV_DONTNEED);
+}
+
 void spin_pause() {
 #if defined(__x86_64__)
     __builtin_ia32_pause();

@@ -64,6 +64,12 @@ void WeightMemory::shrink(int value, int64_t bytes) {
     place.bytes = taken;
 }
 
+void WeightMemory::trim() {
+    for (const Slab& slab : slabs_)
+        if (slab.used < slab.memory.bytes())
+            give_back(slab.memory.data() + slab.used, slab.memory.bytes() - slab.used);
+}
+
 int64_t WeightMemory::bytes() const {
     int64_t sum = 0;
     for (const Slab& slab : slabs_) sum += slab.memory.bytes();

@@ -40,6 +40,9 @@ class WeightMemory {
     std::byte* make(int value, int64_t bytes);
     // Less than it was made with is enough: the next one made may take the rest.
     void shrink(int value, int64_t bytes);
+    // Gives back what the last large pages of the weights have behind them, for when no other
+    // weights are to come.
+    void trim();
     std::byte* at(int value) const { return places_.at(value).data; }
     // Set aside for all of them; what is never written takes no memory of the machine.
     int64_t bytes() const;

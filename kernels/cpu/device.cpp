@@ -125,6 +125,7 @@ void CpuDevice::make_state(int value, gguf::DType dtype, int64_t rows, int64_t c
 }
 
 void CpuDevice::make_arena(int64_t bytes) {
+    weights_.trim();  // by now they are there
     arena_ = Buffer(bytes);
     clear(team_, arena_);
 }

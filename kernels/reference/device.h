@@ -24,7 +24,10 @@ class ReferenceDevice : public Device {
     void load_weight(int value, const WeightSource& source,
                      std::atomic<int64_t>& progress) override;
     void make_state(int value, gguf::DType dtype, int64_t rows, int64_t columns) override;
-    void make_arena(int64_t bytes) override { arena_ = Buffer(bytes); }
+    void make_arena(int64_t bytes) override {
+        weights_.trim();
+        arena_ = Buffer(bytes);
+    }
     std::byte* exchange_memory(int64_t bytes) override;
     void reserve_inputs(int64_t capacity) override;
     graph::StepInputs& inputs() override { return inputs_; }

@@ -2,9 +2,13 @@
 #include "kernels/storage.h"
 
 #include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <vector>
 
 namespace tandem {
 namespace {
@@ -71,6 +75,28 @@ TEST(WeightMemory, AWeightTakesThePlaceOfTheOneBefore) {
     const int64_t before = memory.bytes();
     memory.make(3, megabyte);
     EXPECT_EQ(memory.bytes(), before);
+}
+
+// Bytes of `memory` that take some of the machine's.
+int64_t present(const std::byte* memory, int64_t bytes) {
+    const int64_t page = sysconf(_SC_PAGESIZE);
+    std::vector<unsigned char> pages(size_t(bytes / page));
+    mincore(const_cast<std::byte*>(memory), size_t(bytes), pages.data());
+    return std::count(pages.begin(), pages.end(), 1) * page;
+}
+
+TEST(WeightMemory, TakesWhatWeightsNeedAndNoMore) {
+    WeightMemory memory;
+    if (present(memory.make(0, megabyte), megabyte) > 0) GTEST_SKIP() << "the system cannot tell";
+    const int64_t bytes[2] = {5 * megabyte, 71 * megabyte}, slabs[2] = {64, 72};
+    for (int i : {0, 1}) std::memset(memory.make(i, bytes[i]), 1, size_t(bytes[i]));
+    memory.trim();
+    for (int i : {0, 1}) {
+        EXPECT_EQ(present(memory.at(i), slabs[i] * megabyte), bytes[i]);
+        EXPECT_EQ(int(memory.at(i)[bytes[i] - 1]), 1);
+    }
+    std::memset(memory.make(2, megabyte), 2, size_t(megabyte));  // another one may still come
+    EXPECT_EQ(present(memory.at(0), slabs[0] * megabyte), 6 * megabyte);
 }
 
 }  // namespace
