@@ -99,7 +99,6 @@ void plan_for(const DeviceTable& room, const EngineOptions& options, Blueprint& 
     blueprint.weights = weight_bytes(graph, blueprint.plan, table);
     blueprint.states = state_bytes(graph, blueprint.plan, table);
     blueprint.programs.clear();
-    blueprint.scratch.clear();
     for (size_t i = 0; i < table.size(); ++i) {
         std::span<const kernels::Kernel> kernels;
         const kernels::Kernel* copy = nullptr;
@@ -109,8 +108,8 @@ void plan_for(const DeviceTable& room, const EngineOptions& options, Blueprint& 
         }
         blueprint.programs.push_back(
             make_programs(blueprint.placed, int(i), options.plan.bucket, kernels, copy));
-        blueprint.scratch.push_back(scratch_bytes(blueprint.programs.back(), options.wire));
     }
+    blueprint.scratch = scratch_bytes(blueprint.placed, table, blueprint.programs, options.wire);
 }
 
 // Devices that are too full have room for what their scratch leaves; where that was all that was

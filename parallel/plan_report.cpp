@@ -101,6 +101,18 @@ std::vector<ExchangeReport> report_exchanges(const Placed& placed, size_t begin,
     return all;
 }
 
+// Logits of a run of the head that no device has whole.
+int64_t gathered_bytes(const Placed& placed) {
+    int64_t bytes = 0;
+    for (const auto& step : placed.steps) {
+        auto* exchange = std::get_if<Exchange>(&step);
+        if (!exchange || !exchange->to_host || exchange->sources.size() < 2) continue;
+        const Instance& logits = placed.instances[size_t(exchange->transfers[0].from)];
+        bytes += head_rows * bytes_of(placed.graph->value(logits.value));
+    }
+    return bytes;
+}
+
 }  // namespace
 
 int64_t scratch_bytes(const Programs& programs, Wire wire) {
@@ -109,17 +121,30 @@ int64_t scratch_bytes(const Programs& programs, Wire wire) {
     return programs.arena_bytes + 2 * slot + programs.landing_bytes;
 }
 
+std::vector<int64_t> scratch_bytes(const Placed& placed, const DeviceTable& table,
+                                   std::span<const Programs> programs, Wire wire) {
+    std::vector<int64_t> all;
+    for (const Programs& one : programs) all.push_back(scratch_bytes(one, wire));
+    const auto host = std::ranges::find_if(table.devices, [](const DeviceRow& row) {
+        return row.device && row.device->description().in_host_memory;
+    });
+    if (host != table.devices.end())
+        all[size_t(host - table.devices.begin())] += gathered_bytes(placed);
+    return all;
+}
+
 PlanReport report_plan(const Graph& graph, const Plan& plan, const Placed& placed,
                        const DeviceTable& table, std::span<const Programs> programs, Wire wire) {
     PlanReport report{.mode = plan.mode, .blocks = graph.layers(), .obstacles = plan.obstacles};
     const std::vector<int64_t> weights = weight_bytes(graph, plan, table);
     const std::vector<int64_t> states = state_bytes(graph, plan, table);
+    const std::vector<int64_t> scratch = scratch_bytes(placed, table, programs, wire);
     const std::vector<DeviceWork> work = work_of(graph, plan, table.size());
     for (size_t i = 0; i < table.size(); ++i)
         report.devices.push_back({.name = table.devices[i].name,
                                   .weights = weights[i],
                                   .states = states[i],
-                                  .scratch = scratch_bytes(programs[i], wire),
+                                  .scratch = scratch[i],
                                   .free = table.devices[i].free_bytes,
                                   .work = work[i]});
     std::vector<int64_t> needed;

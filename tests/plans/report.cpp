@@ -1,6 +1,7 @@
 // What a report says of graphs that no present architecture makes.
 #include <gtest/gtest.h>
 
+#include "kernels/devices.h"
 #include "parallel/plan_report.h"
 #include "planned.h"
 
@@ -33,6 +34,27 @@ TEST(PlanReport, counts_addends_in_the_type_of_the_wire) {
     EXPECT_EQ(scratch_bytes(programs, Wire::F32), 1000 + 2 * 128 + 64);
     EXPECT_EQ(scratch_bytes(programs, Wire::F16), 1000 + 2 * (128 + 64) + 64);
     EXPECT_EQ(scratch_bytes(programs, Wire::BF16), 1000 + 2 * (128 + 64) + 64);
+}
+
+TEST(PlanReport, counts_logits_that_the_host_puts_together) {
+    const auto reference = kernels::make_devices({"reference"});
+    auto scratch = [&](const std::string& mode, const kernels::Device* second) {
+        Planned planned = plan_fixture("qwen3-bf16", equal_devices(3), {.mode = mode});
+        planned.table.devices[1].device = second;
+        const std::vector<Programs> programs(3);
+        std::vector<int64_t> reported;
+        for (const DeviceReport& device :
+             report_plan(*planned.graph, planned.plan, planned.placed, planned.table, programs)
+                 .devices)
+            reported.push_back(device.scratch);
+        EXPECT_EQ(reported, scratch_bytes(planned.placed, planned.table, programs, Wire::F32));
+        return reported;
+    };
+    using Bytes = std::vector<int64_t>;
+    const int64_t vocab = graph::elements({fixture_graph("qwen3-bf16")->result().shape()[1]});
+    EXPECT_EQ(scratch("tensor", reference[0].get()), (Bytes{0, head_rows * vocab * 4, 0}));
+    EXPECT_EQ(scratch("layer", reference[0].get()), (Bytes{0, 0, 0}));
+    EXPECT_EQ(scratch("tensor", nullptr), (Bytes{0, 0, 0}));
 }
 
 }  // namespace
