@@ -124,7 +124,10 @@ int64_t scratch_bytes(const Programs& programs, Wire wire) {
 std::vector<int64_t> scratch_bytes(const Placed& placed, const DeviceTable& table,
                                    std::span<const Programs> programs, Wire wire) {
     std::vector<int64_t> all;
-    for (const Programs& one : programs) all.push_back(scratch_bytes(one, wire));
+    for (size_t i = 0; i < table.size(); ++i) {
+        const kernels::Device* device = table.devices[i].device;
+        all.push_back(scratch_bytes(programs[i], wire) + (device ? device->own_bytes() : 0));
+    }
     const auto host = std::ranges::find_if(table.devices, [](const DeviceRow& row) {
         return row.device && row.device->description().in_host_memory;
     });

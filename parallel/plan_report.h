@@ -65,8 +65,9 @@ PlanReport report_plan(const graph::Graph& graph, const Plan& plan, const Placed
 // Memory beside weights and states: the arena, and what exchanges have, in two slots where it is
 // sent; addends are kept once more in a type of the wire that is not theirs.
 int64_t scratch_bytes(const Programs& programs, Wire wire);
-// The same of every device. Logits that several devices have a part of are put together in the
-// host's memory: they count for the first device that lives there, if one is known to.
+// The same of every device, with what the device takes for itself. Logits that several devices have
+// a part of are put together in the host's memory: they count for the first device that lives
+// there, if one is known to.
 std::vector<int64_t> scratch_bytes(const Placed& placed, const DeviceTable& table,
                                    std::span<const Programs> programs, Wire wire);
 

@@ -134,6 +134,14 @@ std::byte* CpuDevice::exchange_memory(int64_t bytes) {
     return add_exchange_memory(exchange_memory_, bytes);
 }
 
+// Of what kernels ask a member of the team for, attention over latents takes most: keys of 512 and
+// 64 elements, as DeepSeek has them.
+int64_t CpuDevice::own_bytes() const {
+    constexpr int64_t of_member = cpu::attention_scratch(512 + 64, 512) * int64_t(sizeof(float));
+    static_assert(of_member > cpu::product_scratch);
+    return of_member * team_.size();
+}
+
 void CpuDevice::reserve_inputs(int64_t capacity) { reserve(inputs_, capacity); }
 
 std::unique_ptr<Recording> CpuDevice::record(std::span<const Launch> launches,

@@ -36,6 +36,16 @@ TEST(PlanReport, counts_addends_in_the_type_of_the_wire) {
     EXPECT_EQ(scratch_bytes(programs, Wire::BF16), 1000 + 2 * (128 + 64) + 64);
 }
 
+TEST(PlanReport, counts_what_devices_take_for_themselves) {
+    const auto cpu = kernels::make_devices({"cpu"}, {.threads = 1});
+    ASSERT_GT(cpu[0]->own_bytes(), 0);
+    DeviceTable table = equal_devices(2);
+    table.devices[1].device = cpu[0].get();
+    const std::vector<Programs> programs(2, {.arena_bytes = 1000});
+    EXPECT_EQ(scratch_bytes({}, table, programs, Wire::F32),
+              (std::vector<int64_t>{1000, 1000 + cpu[0]->own_bytes()}));
+}
+
 TEST(PlanReport, counts_logits_that_the_host_puts_together) {
     const auto reference = kernels::make_devices({"reference"});
     auto scratch = [&](const std::string& mode, const kernels::Device* second) {
