@@ -105,6 +105,14 @@ bool shares(const std::vector<Place>& places, size_t i) {
     return false;
 }
 
+// Of memory that is free, what devices may have. The rest is for what no plan counts: programs and
+// recordings of them, tables of pages, which are 1/512 of the memory where pages are small, and
+// whatever other processes come to want. Where nothing is left, the system ends one.
+int64_t left_of(int64_t free) {
+    constexpr int64_t most_reserved = int64_t(1) << 30;
+    return free - std::min(free / 64, most_reserved);
+}
+
 // A share of what is free in the host, and at most of what is free near the device's cores.
 int64_t free_bytes(const std::vector<Place>& places, size_t i, int64_t share) {
     const std::optional<MemoryNode>& node = places[i].node;
@@ -112,7 +120,7 @@ int64_t free_bytes(const std::vector<Place>& places, size_t i, int64_t share) {
     const auto sharers = std::count_if(places.begin(), places.end(), [&](const Place& place) {
         return place.node && place.node->number == node->number;
     });
-    return std::min(share, node->free_bytes / sharers);
+    return std::min(share, left_of(node->free_bytes) / sharers);
 }
 
 }  // namespace
@@ -162,7 +170,7 @@ std::vector<std::unique_ptr<Device>> make_devices(const std::vector<std::string>
     for (size_t i = 0; i < names.size(); ++i)
         if (is_cpu(names[i])) all_cores += int64_t(places[i].cores.size());
     std::vector<std::unique_ptr<Device>> devices(names.size());
-    const int64_t free = free_memory();
+    const int64_t free = left_of(how.free.value_or(free_memory()));
     const auto others = std::count_if(names.begin(), names.end(),
                                       [](const auto& name) { return !vulkan_number(name); });
     auto in_host_memory = int64_t(others);

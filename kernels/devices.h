@@ -37,6 +37,7 @@ int usual_threads(int64_t cores, int64_t all, std::optional<int64_t> quota);
 struct DeviceOptions {
     int threads = 0;                // of each CPU device, at most; 0: see usual_threads
     std::optional<int64_t> quota;   // of usual_threads; none: that of this process
+    std::optional<int64_t> free;    // bytes of the host; none: what the system says
     std::string_view variant = "";  // of CPU kernels, "avx2"; empty: the best that the machine runs
     Products products = Products::Best;  // of Vulkan devices
 };

@@ -97,6 +97,22 @@ TEST(Devices, have_threads_within_their_quota) {
         << device[0]->description().features;
 }
 
+TEST(Devices, leave_some_memory_to_others) {
+    auto free_of = [](const Names& names, int64_t free) {
+        std::vector<int64_t> all;
+        for (const auto& device : make_devices(names, {.threads = 1, .free = free}))
+            all.push_back(device->description().free_bytes);
+        return all;
+    };
+    using Bytes = std::vector<int64_t>;
+    constexpr int64_t mega = int64_t(1) << 20;
+    EXPECT_EQ(free_of({"cpu"}, 64 * mega), Bytes{63 * mega});
+    EXPECT_EQ(free_of({"cpu", "reference", "cpu"}, 128 * mega),
+              (Bytes{42 * mega, 42 * mega, 42 * mega}));
+    EXPECT_EQ(free_of({"reference"}, 4096 * 1024 * mega), Bytes{4095 * 1024 * mega});
+    EXPECT_EQ(free_of({"cpu"}, 0), Bytes{0});
+}
+
 TEST(Devices, divide_the_memory_that_they_live_in) {
     const VulkanAdapters adapters = vulkan_adapters();
     if (adapters.list.empty()) GTEST_SKIP() << adapters.absence;
