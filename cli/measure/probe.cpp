@@ -41,8 +41,8 @@ std::unique_ptr<Graph> make_graph(const Chain& chain) {
     return graph;
 }
 
-// A few random rows over and over: but for BF16, which is not asked for, how fast a matrix is
-// read does not depend on what is in it.
+// A few random rows over and over: how fast a matrix is read does not depend on what is in it, but
+// for numbers of BF16, which these are not.
 void load_weight(int number, const graph::Value& value, const parallel::LocalSize& size,
                  kernels::Device& device) {
     constexpr int64_t different = 64;
