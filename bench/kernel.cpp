@@ -142,9 +142,8 @@ int add_all() {
               DType::IQ2_K,   DType::IQ3_K,  DType::IQ4_K,   DType::IQ5_K,  DType::IQ6_K,
               DType::IQ2_KS,  DType::IQ3_KS, DType::IQ4_KS,  DType::IQ5_KS, DType::IQ2_KL,
               DType::IQ1_KT,  DType::IQ2_KT, DType::IQ3_KT,  DType::IQ4_KT, DType::F16,
-              DType::BF16,    DType::F32}) {
+              DType::BF16,    DType::F32})
             add(prefix + std::string(gguf::name(dtype)), isa, dtype, dtype == DType::BF16);
-        }
         for (const DType dtype : {DType::F16, DType::F32})
             add(prefix + std::string(gguf::name(dtype)) + "_from_BF16", isa, dtype, true);
     }

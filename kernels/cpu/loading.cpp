@@ -45,11 +45,14 @@ class Shortener {
           packed_(size_t(group_bytes(source.dtype, lanes, source.columns))),
           bf16_(size_t(2 * lanes * source.columns)) {}
 
+    // False where some numbers are not those of BF16.
+    bool narrow(const std::byte* const* rows) {
+        pack_group(source_.dtype, lanes_, source_.columns, rows, packed_.data());
+        return cpu::narrow(source_.dtype, plain_columns(), lanes_ * source_.columns, bf16_.data());
+    }
     // False where the group cannot be short; then plain_columns() are to be kept.
     bool shorten(const std::byte* const* rows, std::byte* to) {
-        pack_group(source_.dtype, lanes_, source_.columns, rows, packed_.data());
-        return narrow(source_.dtype, plain_columns(), lanes_ * source_.columns, bf16_.data()) &&
-               cpu::shorten(lanes_, source_.columns, bf16_.data(), to);
+        return narrow(rows) && cpu::shorten(lanes_, source_.columns, bf16_.data(), to);
     }
     const std::byte* plain_columns() const { return packed_.data() + sizeof(FloatHead); }
 
@@ -60,14 +63,13 @@ class Shortener {
 };
 
 // Whether it is worth trying: numbers of F16 or F32 that BF16 does not have are seldom alone.
-bool may_be_short(const Isa& isa, const WeightSource& source, std::byte* to) {
+bool may_be_short(const Isa& isa, const WeightSource& source) {
     if (!is_float(source.dtype) || !isa.keeps_short_bf16 ||
         !can_be_short(isa.lanes, source.columns))
         return false;
-    if (source.dtype == gguf::DType::BF16) return true;
     bool first_is = false;
     each_group(source, isa.lanes, {0, 1}, [&](int64_t, const std::byte* const* rows, int64_t) {
-        return first_is = Shortener(source, isa.lanes).shorten(rows, to);
+        return first_is = Shortener(source, isa.lanes).narrow(rows);
     });
     return first_is;
 }
@@ -110,7 +112,7 @@ int64_t load_short(const Isa& isa, Team& team, const WeightSource& source, std::
 
 int64_t load_packed(const Isa& isa, Team& team, const WeightSource& source, std::byte* to,
                     std::atomic<int64_t>& progress) {
-    if (may_be_short(isa, source, to))
+    if (may_be_short(isa, source))
         if (const int64_t taken = load_short(isa, team, source, to, progress)) return taken;
     const int64_t stride = group_bytes(source.dtype, isa.lanes, source.columns);
     team.run_apart([&](const Worker& worker) {
