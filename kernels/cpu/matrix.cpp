@@ -29,16 +29,12 @@ const uint8_t* HeldMatrix::group(int64_t matrix, int64_t number) const {
 
 void HeldMatrix::row(int64_t matrix, int64_t row, float* values, const Worker& worker) const {
     const std::byte* base = data + matrix * matrix_bytes();
-    int64_t bytes = gguf::row_bytes(dtype, columns);
-    const std::byte* from = base + row * bytes;
-    if (packed) {
-        auto* stored = reinterpret_cast<std::byte*>(worker.scratch((bytes + 3) / 4));
-        const int lane = int(row % lanes);
-        unpack_rows(dtype, lanes, columns, base + row / lanes * group_bytes, lane, lane + 1,
-                    stored);
-        from = stored;
-    }
-    gguf::decode_row(dtype, from, {values, size_t(columns)});
+    const int64_t bytes = gguf::row_bytes(dtype, columns);
+    if (!packed) return gguf::decode_row(dtype, base + row * bytes, {values, size_t(columns)});
+    const int lane = int(row % lanes);
+    auto* room = reinterpret_cast<std::byte*>(worker.scratch((bytes + 3) / 4));
+    decode_rows(dtype, lanes, columns, base + row / lanes * group_bytes, lane, lane + 1, room,
+                values);
 }
 
 uint8_t* product_memory(const Worker& worker) {

@@ -251,14 +251,7 @@ void unpack_rows(DType dtype, int lanes, int64_t columns, const std::byte* group
     const Regrouping regrouping(dtype);
     const std::span<const Field> of_block = fields(dtype);
     const int64_t stride = gguf::row_bytes(dtype, columns), bytes = block_bytes(dtype, columns);
-    if (is_float(dtype)) {
-        if (head_of(group).is_short()) {
-            for (int lane = first; lane < last; ++lane)
-                lengthen_row(dtype, lanes, columns, group, lane, rows + (lane - first) * stride);
-            return;
-        }
-        group += head_of(group).plain_at;
-    }
+    if (is_float(dtype)) group += head_of(group).plain_at;
     for (int64_t block = 0; block < blocks(dtype, columns); ++block, group += lanes * bytes) {
         if (!regrouping) {
             unpack_block(of_block, dtype, lanes, columns, group, first, last, stride,
@@ -271,6 +264,19 @@ void unpack_rows(DType dtype, int lanes, int64_t columns, const std::byte* group
             regrouping.ungroup(regrouped, block, rows + (lane - first) * stride);
         }
     }
+}
+
+void decode_rows(DType dtype, int lanes, int64_t columns, const std::byte* group, int first,
+                 int last, std::byte* room, float* rows) {
+    if (is_float(dtype) && head_of(group).is_short()) {
+        for (int lane = first; lane < last; ++lane, rows += columns)
+            lengthen_row(lanes, columns, group, lane, rows);
+        return;
+    }
+    unpack_rows(dtype, lanes, columns, group, first, last, room);
+    const int64_t row_bytes = gguf::row_bytes(dtype, columns);
+    for (int lane = first; lane < last; ++lane, rows += columns, room += row_bytes)
+        gguf::decode_row(dtype, room, {rows, size_t(columns)});
 }
 
 }  // namespace tandem::kernels::cpu

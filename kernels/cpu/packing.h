@@ -34,8 +34,12 @@ void pack_group(gguf::DType dtype, int lanes, int64_t columns, const std::byte* 
                 std::byte* group);
 // Begins a group of a floating point type; returns where its columns go, [columns][lanes].
 std::byte* begin_plain(gguf::DType dtype, int lanes, int64_t columns, std::byte* group);
-// The bytes of rows [first, last) of a group as the file has them, one row after another.
+// The bytes of rows [first, last) of a group that is not short as the file has them, one row after
+// another.
 void unpack_rows(gguf::DType dtype, int lanes, int64_t columns, const std::byte* group, int first,
                  int last, std::byte* rows);
+// Rows [first, last) of any group in f32, one after another. `room` is for their bytes.
+void decode_rows(gguf::DType dtype, int lanes, int64_t columns, const std::byte* group, int first,
+                 int last, std::byte* room, float* rows);
 
 }  // namespace tandem::kernels::cpu

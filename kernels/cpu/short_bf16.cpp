@@ -5,7 +5,6 @@
 #include <bit>
 #include <cstring>
 #include <numeric>
-#include <span>
 #include <vector>
 
 #include "gguf/half.h"
@@ -22,17 +21,6 @@ uint16_t weight_at(const std::byte* weights, int64_t place) {
     uint16_t weight;
     std::memcpy(&weight, weights + 2 * place, 2);
     return weight;
-}
-
-// Number `at` of a row in its own type.
-void widen(gguf::DType dtype, uint16_t bf16, int64_t at, std::byte* row) {
-    const float number = gguf::bf16_to_f32(bf16);
-    if (dtype == gguf::DType::F32) {
-        std::memcpy(row + 4 * at, &number, 4);
-        return;
-    }
-    const uint16_t half = dtype == gguf::DType::F16 ? gguf::f32_to_f16(number) : bf16;
-    std::memcpy(row + 2 * at, &half, 2);
 }
 
 // The most frequent upper bytes behind 0. All weights are counted: a byte that a sample misses may
@@ -89,13 +77,6 @@ void take_others(std::byte* weights, int64_t count, const Codes& codes, int64_t 
     }
 }
 
-void put_back(std::span<const OtherWeight> others, std::byte* bf16) {
-    for (const OtherWeight& other : others) {
-        const auto weight = uint16_t(std::bit_cast<uint32_t>(other.value) >> 16);
-        std::memcpy(bf16 + 2 * int64_t(other.place), &weight, 2);
-    }
-}
-
 // `bits` gives those of a number as f32.
 template <typename Number, typename Bits>
 bool narrow_all(const std::byte* numbers, int64_t count, std::byte* bf16, Bits bits) {
@@ -124,15 +105,11 @@ bool shorten_group(int64_t columns, std::byte* bf16, std::byte* to) {
         std::byte* const weights = bf16 + 2 * first;
         if (!shorten_columns<lanes>(weights, codes, at)) {
             take_others(weights, count, codes, first, others);
-            if (others.size() > most_others) {
-                put_back(others, bf16);
-                return false;
-            }
+            if (others.size() > most_others) return false;
             shorten_columns<lanes>(weights, codes, at);
         }
         at += short_bytes(lanes, short_columns);
     }
-    put_back(others, bf16);
     head.others = uint32_t(others.size());
     head.others_at = uint32_t(at - reinterpret_cast<uint8_t*>(to));
     std::copy(others.begin(), others.end(), reinterpret_cast<OtherWeight*>(at));
@@ -164,21 +141,19 @@ bool shorten(int lanes, int64_t columns, std::byte* bf16, std::byte* to) {
     return lanes == 8 ? shorten_group<8>(columns, bf16, to) : shorten_group<16>(columns, bf16, to);
 }
 
-void lengthen_row(gguf::DType dtype, int lanes, int64_t columns, const std::byte* group, int lane,
-                  std::byte* row) {
+void lengthen_row(int lanes, int64_t columns, const std::byte* group, int lane, float* row) {
     const FloatHead& head = head_of(group);
     const auto* from = reinterpret_cast<const uint8_t*>(group + sizeof head);
     for (int64_t k = 0; k < columns; k += short_columns, from += short_bytes(lanes, short_columns))
         for (int c = 0; c < short_columns; ++c) {
             const int byte = short_place(lane, c % 4), code = from[byte] >> c / 4 * 4 & 15;
-            widen(dtype, uint16_t(head.upper[code] << 8 | from[(1 + c / 4) * 4 * lanes + byte]),
-                  k + c, row);
+            row[k + c] = gguf::bf16_to_f32(
+                uint16_t(head.upper[code] << 8 | from[(1 + c / 4) * 4 * lanes + byte]));
         }
     const auto* const others = reinterpret_cast<const OtherWeight*>(group + head.others_at);
     for (uint32_t i = 0; i < head.others; ++i)
         if (int(others[i].place % uint32_t(lanes)) == lane)
-            widen(dtype, uint16_t(std::bit_cast<uint32_t>(others[i].value) >> 16),
-                  others[i].place / uint32_t(lanes), row);
+            row[others[i].place / uint32_t(lanes)] = others[i].value;
 }
 
 }  // namespace tandem::kernels::cpu

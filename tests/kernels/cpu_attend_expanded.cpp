@@ -1,7 +1,9 @@
 // Latent attention of many tokens on the CPU, between the linears that bring it to the latent and
 // to values, against the reference ops.
 #include <optional>
+#include <random>
 
+#include "gguf/half.h"
 #include "graph/rope.h"
 #include "kernels/cpu/ops/latent_heads.h"
 #include "kernels/cpu_case.h"
@@ -21,9 +23,12 @@ struct Case {
     bool sinks = false;
     bool rotates = false;     // second queries, between the linears; all heads were normed together
     bool own_values = false;  // the values written are not the keys
+    bool from_bf16 = false;   // k_b and v_b are numbers of BF16
 };
 
 void build(SmallModel& model, const Case& how) {
+    std::mt19937 random(1);
+    std::normal_distribution<float> normal;
     Axis kv = model.axis("kv_heads", 1), heads = model.axis("q_per_kv", how.heads);
     Axis plain = model.axis("plain", how.plain), rotary = model.axis("rotary", 32);
     Axis latent = model.axis("latent", how.latent), value = model.axis("value", how.value);
@@ -41,14 +46,24 @@ void build(SmallModel& model, const Case& how) {
     }
     Tensor raw = model.activation("c", {kv, latent});
     Tensor norm = model.weight("norm", DType::F32, {latent}, {});
+    auto weight = [&](const std::string& name, DType dtype, Axis rows, Axis columns) {
+        const graph::Shape shape{kv, heads, rows};
+        if (!how.from_bf16) return model.weight(name, dtype, shape, {columns}, 0.3f);
+        return model.weight(name, dtype, shape, {columns}, [&, dtype](std::span<std::byte> row) {
+            std::vector<float> numbers(row.size() / size_t(gguf::row_bytes(dtype, 1)));
+            for (float& number : numbers)
+                number = gguf::bf16_to_f32(gguf::f32_to_bf16(0.3f * normal(random)));
+            gguf::encode_row(dtype, numbers, row.data());
+        });
+    };
     Tensor q = linear(model.activation("q", {kv, heads, plain}, 0.1f),
-                      model.weight("k_b", how.k_b, {kv, heads, latent}, {plain}, 0.3f));
+                      weight("k_b", how.k_b, latent, plain));
     // Between them, as in models.
     Tensor c = rms_norm(raw, norm, 1e-6);
     if (how.rotates) more.q = rope(more.q, model.graph.input("positions"), {.dims = 32});
     Tensor v = how.own_values ? raw : Tensor();
     Tensor mixed = attend(q, c, v, {rows, rows}, 0.2, more);
-    model.finish(linear(mixed, model.weight("v_b", how.v_b, {kv, heads, value}, {latent}, 0.3f)));
+    model.finish(linear(mixed, weight("v_b", how.v_b, value, latent)));
 }
 
 // A long prompt, then chunks behind it with tokens of another sequence, and few tokens.
@@ -68,6 +83,7 @@ TEST(CpuAttendExpanded, AnswersAsTheThreeOperations) {
                             {.k_b = DType::Q8_0, .v_b = DType::Q8_0, .soft_cap = 3},
                             {.v_b = DType::BF16, .cache = DType::Q4_0, .heads = 1},
                             {.v_b = DType::F32, .cache = DType::BF16, .plain = 64},
+                            {.v_b = DType::F32, .from_bf16 = true},
                             // Of whose cells steps see few.
                             {.cells = 400000}}) {
         SCOPED_TRACE(std::string(gguf::name(how.k_b)) + ", " + std::string(gguf::name(how.cache)));

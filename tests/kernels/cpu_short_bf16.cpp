@@ -9,6 +9,7 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <iterator>
 #include <limits>
 #include <random>
 
@@ -64,9 +65,21 @@ std::vector<std::vector<std::byte>> bytes_of(const std::vector<Row>& rows,
     return all;
 }
 
-std::vector<std::byte> joined(const std::vector<std::vector<std::byte>>& rows) {
-    std::vector<std::byte> all;
-    for (const auto& row : rows) all.insert(all.end(), row.begin(), row.end());
+using Bits = std::vector<uint32_t>;  // of f32
+
+Bits bits_of(const std::vector<float>& numbers) {
+    Bits bits;
+    for (const float number : numbers) bits.push_back(std::bit_cast<uint32_t>(number));
+    return bits;
+}
+
+Bits decoded(const std::vector<std::vector<std::byte>>& rows, DType dtype) {
+    Bits all;
+    for (const auto& row : rows) {
+        std::vector<float> numbers(row.size() / size_t(gguf::row_bytes(dtype, 1)));
+        gguf::decode_row(dtype, row.data(), numbers);
+        std::ranges::copy(bits_of(numbers), std::back_inserter(all));
+    }
     return all;
 }
 
@@ -100,9 +113,10 @@ TEST(CpuShortBf16, LosesNothing) {
                 const auto group = shortened(lanes, rows, dtype);
                 ASSERT_FALSE(group.empty()) << where;
                 EXPECT_EQ(cpu::group_bytes(dtype, lanes, columns, group.data()), std::ssize(group));
-                std::vector<std::byte> all(size_t(lanes * gguf::row_bytes(dtype, columns)));
-                cpu::unpack_rows(dtype, lanes, columns, group.data(), 0, lanes, all.data());
-                EXPECT_EQ(all, joined(bytes_of(rows, dtype))) << where;
+                std::vector<float> all(size_t(lanes * columns));
+                cpu::decode_rows(dtype, lanes, columns, group.data(), 0, lanes, nullptr,
+                                 all.data());
+                EXPECT_EQ(bits_of(all), decoded(bytes_of(rows, dtype), dtype)) << where;
             }
         }
 }
@@ -188,7 +202,8 @@ void expect_same(const std::vector<float>& y, const std::vector<float>& plain, d
 // How much of its memory a weight takes on a machine when it is loaded.
 struct Loaded {
     int64_t taken = 0, most = 0, progress = 0;
-    std::vector<std::byte> memory, rows;  // packed, and unpacked again
+    std::vector<std::byte> memory;
+    Bits numbers;  // unpacked again
 };
 using Bytes = std::vector<std::vector<std::byte>>;  // of rows
 Loaded load(const test::Machine& machine, const Bytes& rows, DType dtype, int64_t matrices = 1) {
@@ -213,12 +228,14 @@ Loaded load(const test::Machine& machine, const Bytes& rows, DType dtype, int64_
     loaded.progress = progress;
     const int64_t stride = cpu::group_bytes(dtype, isa.lanes, columns, memory.data());
     const int64_t groups = (count + isa.lanes - 1) / isa.lanes;
+    std::vector<std::byte> room(static_cast<size_t>(row_bytes));
+    std::vector<float> numbers(static_cast<size_t>(columns));
     for (int64_t row = 0; row < matrices * count; ++row) {
         const int64_t group = row / count * groups + row % count / isa.lanes;
         const int lane = int(row % count % isa.lanes);
-        loaded.rows.resize(loaded.rows.size() + size_t(row_bytes));
-        cpu::unpack_rows(dtype, isa.lanes, columns, &memory[size_t(group * stride)], lane, lane + 1,
-                         &loaded.rows[loaded.rows.size() - size_t(row_bytes)]);
+        cpu::decode_rows(dtype, isa.lanes, columns, &memory[size_t(group * stride)], lane, lane + 1,
+                         room.data(), numbers.data());
+        std::ranges::copy(bits_of(numbers), std::back_inserter(loaded.numbers));
     }
     return loaded;
 }
@@ -272,7 +289,7 @@ TEST(CpuShortBf16, WeightsOfModelsAreShort) {
             EXPECT_EQ(loaded.taken < part * double(loaded.most), is_short) << machine.variant;
             EXPECT_LE(loaded.taken, loaded.most);
             EXPECT_EQ(loaded.progress, 1000 * std::ssize(bytes[0]));
-            EXPECT_EQ(loaded.rows, joined(bytes)) << machine.variant;
+            EXPECT_EQ(loaded.numbers, decoded(bytes, dtype)) << machine.variant;
         }
     }
 }
@@ -285,15 +302,19 @@ TEST(CpuShortBf16, GroupsWithoutRoomArePlain) {
     };
     for (const size_t row : {0, 30, 2 * 200 + 190}) spoil(row);
     for (const bool many : {false, true}) {
-        for (size_t row = 0; many && row < rows.size(); row += 33) spoil(row);
-        for (const test::Machine& machine : test::machines()) {
-            const bool is_short = cpu::find_variant(machine.variant)->isa().keeps_short_bf16;
-            const Loaded loaded = load(machine, bytes_of(rows), DType::BF16, 3);
-            EXPECT_EQ(double(loaded.taken) < 0.95 * double(loaded.most), is_short && !many)
-                << machine.variant;
-            EXPECT_LE(loaded.taken, loaded.most);
-            EXPECT_EQ(loaded.progress, 3 * 200 * 640 * 2);
-            EXPECT_EQ(loaded.rows, joined(bytes_of(rows))) << machine.variant;
+        for (size_t row = 0; many && row < rows.size(); row += 12) spoil(row);
+        for (const DType dtype : types) {
+            const auto bytes = bytes_of(rows, dtype);
+            for (const test::Machine& machine : test::machines()) {
+                const bool is_short = cpu::find_variant(machine.variant)->isa().keeps_short_bf16;
+                const Loaded loaded = load(machine, bytes, dtype, 3);
+                const std::string where = machine.variant + " " + std::string(gguf::name(dtype));
+                EXPECT_EQ(double(loaded.taken) < 0.95 * double(loaded.most), is_short && !many)
+                    << where;
+                EXPECT_LE(loaded.taken, loaded.most) << where;
+                EXPECT_EQ(loaded.progress, 3 * 200 * std::ssize(bytes[0])) << where;
+                EXPECT_EQ(loaded.numbers, decoded(bytes, dtype)) << where;
+            }
         }
     }
     const auto odd = model_rows(20, 44);
@@ -302,24 +323,29 @@ TEST(CpuShortBf16, GroupsWithoutRoomArePlain) {
             const auto bytes = bytes_of(odd, dtype);
             const Loaded loaded = load(machine, bytes, dtype);
             EXPECT_EQ(loaded.taken, loaded.most) << machine.variant;
-            EXPECT_EQ(loaded.rows, joined(bytes)) << machine.variant;
+            EXPECT_EQ(loaded.numbers, decoded(bytes, dtype)) << machine.variant;
         }
 }
 
-// Where BF16 lacks some numbers of a group it is plain, and all are where the first one is.
+// Where BF16 lacks some numbers of a group it is plain; all are where the first one is, or most.
 TEST(CpuShortBf16, GroupsOfOtherNumbersArePlain) {
+    struct Rows {
+        size_t first, last;
+        bool are_many;
+    };
     for (const DType dtype : {DType::F16, DType::F32})
-        for (const size_t row : {0, 40, 199}) {
+        for (const Rows& others :
+             {Rows{0, 0, true}, {40, 40, false}, {199, 199, false}, {40, 199, true}}) {
             auto bytes = bytes_of(model_rows(200, 640), dtype);
-            bytes[row][4] |= std::byte{1};
+            for (size_t row = others.first; row <= others.last; ++row)
+                bytes[row][4] |= std::byte{1};
             for (const test::Machine& machine : test::machines()) {
                 const cpu::Isa& isa = cpu::find_variant(machine.variant)->isa();
-                const bool first = int(row) < isa.lanes;
                 const Loaded loaded = load(machine, bytes, dtype);
-                EXPECT_EQ(loaded.taken < loaded.most, isa.keeps_short_bf16 && !first)
+                EXPECT_EQ(loaded.taken < loaded.most, isa.keeps_short_bf16 && !others.are_many)
                     << machine.variant;
                 EXPECT_EQ(loaded.progress, 200 * std::ssize(bytes[0]));
-                EXPECT_EQ(loaded.rows, joined(bytes)) << machine.variant;
+                EXPECT_EQ(loaded.numbers, decoded(bytes, dtype)) << machine.variant;
             }
         }
 }

@@ -71,17 +71,16 @@ void LatentHeads::transpose(const Worker& worker) const {
 void LatentHeads::transpose_group(int64_t head, int64_t group, const Worker& worker) const {
     const int64_t lanes = k_b_.lanes, stored_bytes = gguf::row_bytes(k_b_.dtype, shape.plain);
     const int64_t row_bytes = shape.plain * shape.made_bytes, some_bytes = lanes * shape.made_bytes;
-    const int64_t floats_bytes = shape.aligned(shape.plain * 4);
+    const int64_t floats_bytes = shape.aligned(lanes * shape.plain * 4);
     uint8_t* const own = own_memory(floats_bytes + lanes * (row_bytes + stored_bytes), worker);
-    auto* const row = reinterpret_cast<float*>(own);
+    auto* const floats = reinterpret_cast<float*>(own);
     uint8_t* const rows = own + floats_bytes;
-    auto* const stored = reinterpret_cast<std::byte*>(rows + lanes * row_bytes);
-    unpack_rows(k_b_.dtype, k_b_.lanes, shape.plain,
-                reinterpret_cast<const std::byte*>(k_b_.group(head, group)), 0, k_b_.lanes, stored);
-    for (int64_t i = 0; i < lanes; ++i) {
-        gguf::decode_row(k_b_.dtype, stored + i * stored_bytes, {row, size_t(shape.plain)});
-        isa_.encode(int(shape.made_dtype), row, shape.plain, rows + i * row_bytes);
-    }
+    decode_rows(k_b_.dtype, k_b_.lanes, shape.plain,
+                reinterpret_cast<const std::byte*>(k_b_.group(head, group)), 0, k_b_.lanes,
+                reinterpret_cast<std::byte*>(rows + lanes * row_bytes), floats);
+    for (int64_t i = 0; i < lanes; ++i)
+        isa_.encode(int(shape.made_dtype), floats + i * shape.plain, shape.plain,
+                    rows + i * row_bytes);
     std::byte* to = memory_ + head * transposed_.matrix_bytes();
     for (int64_t from = 0; from < row_bytes; from += some_bytes, to += transposed_.group_bytes) {
         if (group == 0) begin_plain(transposed_.dtype, k_b_.lanes, shape.latent, to);
