@@ -10,9 +10,9 @@ constexpr Term column_terms[] = {
      "generation needs, which is the longer one of the next two, divided by the time that it took"},
     {"read",
      "the same for reading alone: in every step the weights that it needs and the cache, at the "
-     "rate of memory; with weights that are numbers of BF16, of which the CPU reads 12 bits, it "
-     "may "
-     "be above 100 %"},
+     "rate of memory; it may be above 100 % with weights that are numbers of BF16, of which the "
+     "CPU "
+     "reads 12 bits"},
     {"multiply",
      "the same for multiplying alone, at the rate of int8, or of f32 for weights and caches that "
      "are floats; matrix units, products in 16 bits and additions in place of multiplications may "
