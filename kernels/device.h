@@ -114,8 +114,9 @@ class Device {
     // waited for; `capacity` is the largest number of tokens.
     virtual void reserve_inputs(int64_t capacity) = 0;
     virtual graph::StepInputs& inputs() = 0;
-    // What it takes beside all of these, at most and whatever it runs: memory that threads work in.
-    virtual int64_t own_bytes() const { return 0; }
+    // What it takes beside all of these, whatever it runs: memory that threads work in. Rows of
+    // caches have at most so many elements.
+    virtual int64_t own_bytes(int64_t /*longest_row*/) const { return 0; }
 
     virtual std::unique_ptr<Recording> record(std::span<const Launch> launches,
                                               const Bindings& bindings) = 0;

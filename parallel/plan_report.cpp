@@ -101,6 +101,18 @@ std::vector<ExchangeReport> report_exchanges(const Placed& placed, size_t begin,
     return all;
 }
 
+// Elements of a cache's.
+int64_t longest_row(const Graph& graph) {
+    int64_t longest = 0;
+    for (const Value& value : graph.values()) {
+        const graph::Shape rows = value.row_axes();
+        if (value.kind == Kind::State &&
+            std::ranges::any_of(rows, [](graph::Axis axis) { return role(axis) == "cells"; }))
+            longest = std::max(longest, graph::elements(value.column_axes()));
+    }
+    return longest;
+}
+
 // Logits of a run of the head that no device has whole.
 int64_t gathered_bytes(const Placed& placed) {
     int64_t bytes = 0;
@@ -124,9 +136,10 @@ int64_t scratch_bytes(const Programs& programs, Wire wire) {
 std::vector<int64_t> scratch_bytes(const Placed& placed, const DeviceTable& table,
                                    std::span<const Programs> programs, Wire wire) {
     std::vector<int64_t> all;
+    const int64_t longest = longest_row(*placed.graph);
     for (size_t i = 0; i < table.size(); ++i) {
         const kernels::Device* device = table.devices[i].device;
-        all.push_back(scratch_bytes(programs[i], wire) + (device ? device->own_bytes() : 0));
+        all.push_back(scratch_bytes(programs[i], wire) + (device ? device->own_bytes(longest) : 0));
     }
     const auto host = std::ranges::find_if(table.devices, [](const DeviceRow& row) {
         return row.device && row.device->description().in_host_memory;

@@ -1,5 +1,6 @@
 #include "kernels/cpu/device.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cstring>
 
@@ -134,12 +135,11 @@ std::byte* CpuDevice::exchange_memory(int64_t bytes) {
     return add_exchange_memory(exchange_memory_, bytes);
 }
 
-// Of what kernels ask a member of the team for, attention over latents takes most: keys of 512 and
-// 64 elements, as DeepSeek has them.
-int64_t CpuDevice::own_bytes() const {
-    constexpr int64_t of_member = cpu::attention_scratch(512 + 64, 512) * int64_t(sizeof(float));
-    static_assert(of_member > cpu::product_scratch);
-    return of_member * team_.size();
+// Kernels ask a member of the team for most where they multiply or attend; attention may have a
+// second pair of keys.
+int64_t CpuDevice::own_bytes(int64_t longest_row) const {
+    const int64_t floats = cpu::attention_scratch(2 * longest_row, longest_row);
+    return std::max(floats * int64_t(sizeof(float)), cpu::product_scratch) * team_.size();
 }
 
 void CpuDevice::reserve_inputs(int64_t capacity) { reserve(inputs_, capacity); }

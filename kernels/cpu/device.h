@@ -41,7 +41,7 @@ class CpuDevice final : public Device {
     std::byte* exchange_memory(int64_t bytes) override;
     void reserve_inputs(int64_t capacity) override;
     graph::StepInputs& inputs() override { return inputs_; }
-    int64_t own_bytes() const override;
+    int64_t own_bytes(int64_t longest_row) const override;
     std::unique_ptr<Recording> record(std::span<const Launch> launches,
                                       const Bindings& bindings) override;
     uint64_t play(Recording& recording) override;

@@ -38,12 +38,14 @@ TEST(PlanReport, counts_addends_in_the_type_of_the_wire) {
 
 TEST(PlanReport, counts_what_devices_take_for_themselves) {
     const auto cpu = kernels::make_devices({"cpu"}, {.threads = 1});
-    ASSERT_GT(cpu[0]->own_bytes(), 0);
-    DeviceTable table = equal_devices(2);
-    table.devices[1].device = cpu[0].get();
+    Planned planned = plan_fixture("qwen3-bf16", equal_devices(2), {.mode = "layer"});
+    planned.table.devices[1].device = cpu[0].get();
     const std::vector<Programs> programs(2, {.arena_bytes = 1000});
-    EXPECT_EQ(scratch_bytes({}, table, programs, Wire::F32),
-              (std::vector<int64_t>{1000, 1000 + cpu[0]->own_bytes()}));
+    const int64_t own = cpu[0]->own_bytes(32);  // heads are 32 long
+    ASSERT_GT(own, 0);
+    ASSERT_GT(cpu[0]->own_bytes(512), own);
+    EXPECT_EQ(scratch_bytes(planned.placed, planned.table, programs, Wire::F32),
+              (std::vector<int64_t>{1000, 1000 + own}));
 }
 
 TEST(PlanReport, counts_logits_that_the_host_puts_together) {
