@@ -59,7 +59,7 @@ constexpr Q8Row q8_row(int64_t columns, int64_t block) {
 inline constexpr int most_magnitude = 1023;
 
 // In blocks of 32, scales go in so many steps from a power of two to the next.
-inline constexpr int scale_steps = 4;
+inline constexpr int scale_steps = 8;
 
 // 256 columns of 16 tokens, for products with many tokens. Codes and scales are those of a Q8Row,
 // but for blocks of 32 that are next to nothing beside the token's largest. All columns of 16
@@ -81,7 +81,7 @@ struct alignas(64) Q8Tile {
     int16_t sums32[tile_tokens][tile_columns / 32];  // of codes
     int16_t sums16[tile_tokens][tile_columns / 16];  // likewise
     float scales[tile_tokens];
-    // In blocks of 32: a block's scale is that of the token times 2^(-steps / 4) and a power of
+    // In blocks of 32: a block's scale is that of the token times 2^(-steps / 8) and a power of
     // two. The origin is the bits of the float 1.5 * 2^23 times that power, whose last place is
     // worth the power: an integer n added to the bits adds n powers to the float. The real sums are
     // sums of codes times the block's scale, but for the token's.

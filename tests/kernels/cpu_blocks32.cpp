@@ -35,7 +35,7 @@ std::vector<float> wild_row(int64_t columns, int seed) {
 
 double scale_of(const Q8Tile& tile, int token, int block) {
     const double power = std::bit_cast<float>(tile.origins32[token][block]) / 0x1.8p23;
-    return tile.scales[token] * power * std::exp2(-0.25 * tile.steps32[token][block]);
+    return tile.scales[token] * power * std::exp2(-0.125 * tile.steps32[token][block]);
 }
 
 TEST(CpuBlocks32, ScalesOfTokensAreTheLeastOfTheirSteps) {
@@ -60,7 +60,7 @@ TEST(CpuBlocks32, ScalesOfTokensAreTheLeastOfTheirSteps) {
                 EXPECT_GE(scale, most / isa.largest_code * (1 - 1e-6));
                 // Small beside their neighbours, blocks are rounded as a part of these.
                 if (scale > 0x1.1p-48 * tile.scales[3]) {
-                    EXPECT_LE(scale, most / isa.largest_code * std::exp2(0.25) * (1 + 1e-6));
+                    EXPECT_LE(scale, most / isa.largest_code * std::exp2(0.125) * (1 + 1e-6));
                 }
                 EXPECT_EQ(tile.sums32[3][block], sum);
                 EXPECT_NEAR(tile.real_sums32[3][block] * double(tile.scales[3]), sum * scale,
@@ -147,7 +147,7 @@ TEST(CpuBlocks32, ProductsMeetScalesOfAnySize) {
                 for (size_t column = 0; column < x.size(); ++column) {
                     const double weight = weights.weight(row, int64_t(column));
                     const double of_block =
-                        largest_of(x, column / 32 * 32, 32) * 1.19 / isa.largest_code;
+                        largest_of(x, column / 32 * 32, 32) * 1.0906 / isa.largest_code;
                     const double least = largest_of(x, column / 256 * 256, 256) * 0x1p-48;
                     expected += weight * x[column];
                     rounding += std::abs(weight) *

@@ -12,7 +12,7 @@
 //         y = fma(total, x.scale(t, c), y);
 //     }
 //
-// In blocks of 256, scale(r, t, p) is the row's. In smaller ones it is the row's times one of four
+// In blocks of 256, scale(r, t, p) is the row's. In smaller ones it is the row's times one of eight
 // steps, rounded when a panel is unpacked, and a power of two of the token.
 //
 // There are three ways to keep sums until they meet their scales:
