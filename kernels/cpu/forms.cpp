@@ -3,13 +3,15 @@
 #include <algorithm>
 
 #include "kernels/cpu/rows.h"
+#include "kernels/cpu/variants.h"
 
 namespace tandem::kernels::cpu {
 
 namespace ops {
-extern const CpuKernel prepare_q8_of_32, prepare_q8_of_256, prepare_q8_of_32_tiles,
-    prepare_q8_of_256_tiles, prepare_f32_tiles, prepare_bf16, prepare_bf16_pair, prepare_q16,
-    prepare_q16_of_128, prepare_dense;
+extern const CpuKernel prepare_q8_of_32, prepare_q8_of_256, prepare_small_q8_of_32,
+    prepare_small_q8_of_256, prepare_q8_of_32_tiles, prepare_q8_of_256_tiles,
+    prepare_small_q8_of_32_tiles, prepare_small_q8_of_256_tiles, prepare_f32_tiles, prepare_bf16,
+    prepare_bf16_pair, prepare_q16, prepare_q16_of_128, prepare_dense;
 }
 
 namespace {
@@ -36,16 +38,19 @@ int64_t q16_bytes(const graph::View& view) {
     return tiles_of(view.extents[0]) * q16_tile_bytes(columns_of(view));
 }
 
-// int8 blocks of 32 or 256, in rows or in tiles.
-const Form& q8_form(int64_t block, bool tiles) {
-    static const Form of_32{"q8_of_32", q8_bytes<32>, &claim_of(ops::prepare_q8_of_32)};
-    static const Form of_256{"q8_of_256", q8_bytes<256>, &claim_of(ops::prepare_q8_of_256)};
-    static const Form of_32_tiles{"q8_of_32_tiles", tiles_bytes<32>,
-                                  &claim_of(ops::prepare_q8_of_32_tiles)};
-    static const Form of_256_tiles{"q8_of_256_tiles", tiles_bytes<256>,
-                                   &claim_of(ops::prepare_q8_of_256_tiles)};
-    if (block == 32) return tiles ? of_32_tiles : of_32;
-    return tiles ? of_256_tiles : of_256;
+// int8 codes in rows or in tiles.
+const Form& q8_form(Codes codes, bool tiles) {
+    static const Form forms[2][2][2] = {
+        {{{"q8_of_32", q8_bytes<32>, &claim_of(ops::prepare_q8_of_32)},
+          {"q8_of_256", q8_bytes<256>, &claim_of(ops::prepare_q8_of_256)}},
+         {{"small_q8_of_32", q8_bytes<32>, &claim_of(ops::prepare_small_q8_of_32)},
+          {"small_q8_of_256", q8_bytes<256>, &claim_of(ops::prepare_small_q8_of_256)}}},
+        {{{"q8_of_32_tiles", tiles_bytes<32>, &claim_of(ops::prepare_q8_of_32_tiles)},
+          {"q8_of_256_tiles", tiles_bytes<256>, &claim_of(ops::prepare_q8_of_256_tiles)}},
+         {{"small_q8_of_32_tiles", tiles_bytes<32>, &claim_of(ops::prepare_small_q8_of_32_tiles)},
+          {"small_q8_of_256_tiles", tiles_bytes<256>,
+           &claim_of(ops::prepare_small_q8_of_256_tiles)}}}};
+    return forms[tiles][codes.small][codes.block == 256];
 }
 
 const Form& f32_tiles() {
@@ -100,7 +105,10 @@ Multiply TileForm::product_of(const MatrixKernels& kernels) const {
 void TileForm::place(const float* row, uint8_t* tile, int token) const {
     if (q16_block > 0) return isa->place_q16(row, columns, q16_block, tile, token);
     if (parts > 0) return isa->place_bf16(row, columns, parts, tile, token);
-    if (block > 0) return isa->place(row, columns, block, tile, token);
+    if (block > 0) {
+        Place* place = small_codes && isa->place_small ? isa->place_small : isa->place;
+        return place(row, columns, block, tile, token);
+    }
     for (int64_t k = 0; k < columns; k += 16) {
         float* to = reinterpret_cast<float*>(tile) + (k + token) * 16;
         const int64_t count = row ? std::min<int64_t>(16, columns - k) : 0;
@@ -117,13 +125,14 @@ TileForm tile_form_for(const Isa& isa, gguf::DType dtype, int64_t columns, bool 
     return {.isa = &isa,
             .parts = parts,
             .q16_block = q16 ? kernels.q16_block : 0,
-            .block = parts > 0 || q16 ? 0 : form_block(dtype),
+            .block = parts > 0 || q16 ? 0 : codes_for(dtype).block,
+            .small_codes = crossed && kernels.crosses_small_codes,
             .columns = columns,
             .crossed = crossed};
 }
 
 int64_t most_tile_bytes(gguf::DType dtype, int64_t columns) {
-    int64_t block = form_block(dtype);
+    const int64_t block = codes_for(dtype).block;
     const bool q16 = dtype == gguf::DType::F16 || dtype == gguf::DType::BF16 ||
                      signed_bytes(dtype) || has_few_levels(dtype);
     return std::max({bf16_tile_bytes(columns, bf16_parts(dtype)), q16 ? q16_tile_bytes(columns) : 0,
@@ -144,15 +153,23 @@ int bf16_parts(gguf::DType dtype) {
     return dtype == gguf::DType::F16 ? 2 : 1;  // bf16 has 8 bits of a number, F16 11
 }
 
-int64_t form_block(gguf::DType dtype) {
+Codes codes_for(gguf::DType dtype) {
     const int64_t block = gguf::traits(dtype).block;
-    if (block == 1) return 0;
-    return block == 256 ? 256 : 32;  // rows of smaller ones need not be multiples of 256
+    if (block == 1) return {};
+    static const Isa& best = find_variant()->isa();
+    const MatrixKernels* kernels = best.kernels(int(dtype));
+    return {.block = block == 256 ? 256 : 32,  // rows of smaller ones need not be multiples of 256
+            .small = adds_cheaply() && kernels && kernels->crosses_small_codes};
+}
+
+void Codes::quantize(const Isa& isa, const float* row, int64_t columns, uint8_t* to) const {
+    Quantize* quantize = small && isa.quantize_small ? isa.quantize_small : isa.quantize;
+    quantize(row, columns, block, to);
 }
 
 const Form* form_for(gguf::DType dtype, const graph::View& x) {
-    int64_t block = form_block(dtype);
-    if (block > 0) return &q8_form(block, in_tiles(x));
+    const Codes codes = codes_for(dtype);
+    if (codes.block > 0) return &q8_form(codes, in_tiles(x));
     if (in_tiles(x)) return &f32_tiles();
     return as_rows(x, x.axes.size() - 1) ? nullptr : &dense();
 }

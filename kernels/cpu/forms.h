@@ -11,8 +11,16 @@ int64_t columns_of(const graph::View& view);
 // Plain f32 rows packed together (for operands whose rows lie apart).
 const Form& dense();
 
-// Elements of a block of the form that a matrix of this type reads, 32 or 256; 0: it reads f32.
-int64_t form_block(gguf::DType dtype);
+// The int8 codes that a matrix of a type reads.
+struct Codes {
+    int64_t block = 0;   // elements that have a scale, 32 or 256; 0: it reads f32
+    bool small = false;  // as products of the best set of this machine want them (isa/crossed.h)
+
+    bool operator==(const Codes&) const = default;
+    // A row as a Q8Row, by a set which may have no products of small codes; then no code is small.
+    void quantize(const Isa& isa, const float* row, int64_t columns, uint8_t* to) const;
+};
+Codes codes_for(gguf::DType dtype);
 // Values with room for more tokens than this are kept in tiles of 16 tokens, not in rows. But for
 // tiles of fewer or more bits their numbers are the same.
 inline constexpr int64_t most_tokens_in_rows = 8;
@@ -39,6 +47,7 @@ struct TileForm {
     int parts = 0;             // of bf16 tiles
     int64_t q16_block = 0;     // of Q16Tiles; 0: others
     int64_t block = 0;         // else of Q8Tiles; 0: f32 tiles
+    bool small_codes = false;  // of these
     int64_t columns = 0;
     bool crossed = adds_cheaply();  // whether products are, where there are such
 

@@ -58,6 +58,10 @@ constexpr Q8Row q8_row(int64_t columns, int64_t block) {
 // 6 bits stay within 16 bits.
 inline constexpr int most_magnitude = 1023;
 
+// Of tokens. Small ones leave room in a byte for the sum of one and a weight's of 4 bits, which
+// crossed products (crossed.h) take.
+inline constexpr int largest_code = 127, largest_small_code = 120;
+
 // In blocks of 32, scales go in so many steps from a power of two to the next.
 inline constexpr int scale_steps = 8;
 
@@ -88,7 +92,7 @@ struct alignas(64) Q8Tile {
     int32_t origins32[tile_tokens][tile_columns / 32];
     uint8_t steps32[tile_tokens][tile_columns / 32];
     float real_sums32[tile_tokens][tile_columns / 32];
-    // What sums of crossed products (crossed.h) begin with.
+    // What sums of crossed products begin with, where codes are small.
     int32_t crossed32[tile_tokens][tile_columns / 32];
 };
 constexpr int64_t q8_tile_bytes(int64_t columns) {
@@ -151,8 +155,10 @@ struct MatrixKernels {
     int64_t q16_block = 0;              // of those; 0: there are none
     // In place of one of those above on processors that adds_cheaply(): by crossed products
     // (crossed.h), with other instructions in place of some (isa/panel.h), or of fewer groups at a
-    // time. It reads Q16Tiles where q16_block says so, else what multiply_tiles reads.
+    // time. It reads Q16Tiles where q16_block says so, else what multiply_tiles reads, or those of
+    // small codes.
     Multiply multiply_crossed = nullptr;
+    bool crosses_small_codes = false;
 };
 // Room for some groups of rows that are unpacked at a time, and for their results of some tiles of
 // tokens; or for what matrix units unpack, and sums of some tokens and groups.
@@ -263,7 +269,10 @@ struct Convolution {
     int64_t x_stride = 0, y_stride = 0;
 };
 
-// Puts a row in place `token` of a bf16 tile; null: zeros.
+using Quantize = void(const float* x, int64_t columns, int64_t block, uint8_t* row);
+// Puts a token's row in its place in a row of tiles, in blocks of so many columns; null: zeros.
+using Place = void(const float* row, int64_t columns, int64_t block, uint8_t* tiles, int token);
+// The same of a bf16 tile.
 using PlaceBf16 = void(const float* row, int64_t columns, int parts, uint8_t* tile, int token);
 
 // What a set multiplies in prompts otherwise than in int8 and f32; each does what those before do,
@@ -292,21 +301,21 @@ struct Isa {
     // Those of signed codes of 8 bits in blocks of 32 have no room there: prompts multiply these as
     // 16-bit integers.
     bool sums_in_halves = false;
-    int largest_code = 127;  // of the int8 codes of activations
     // Whether weights that are numbers of BF16 are kept in 12 bits (short_bf16.h): where reading
     // them takes longer than to unpack them.
     bool keeps_short_bf16 = false;
     // The matrix kernels of a type (gguf::DType); null where there are none.
     const MatrixKernels* (*kernels)(int dtype) = nullptr;
-    // A row as a Q8Row, in blocks of 32 or 256.
-    void (*quantize)(const float* x, int64_t columns, int64_t block, uint8_t* row) = nullptr;
-    // Puts a token's row in its place in a row of Q8Tiles, in blocks of 32 or 256; null: zeros.
-    void (*place)(const float* row, int64_t columns, int64_t block, uint8_t* tiles,
-                  int token) = nullptr;
+    // A row as a Q8Row, in blocks of 32 or 256; the second in small codes, where some products want
+    // them, else it is null.
+    Quantize* quantize = nullptr;
+    Quantize* quantize_small = nullptr;
+    // The same in Q8Tiles.
+    Place* place = nullptr;
+    Place* place_small = nullptr;
     PlaceBf16* place_bf16 = nullptr;  // null: there is nothing that reads bf16 tiles
-    // The same in Q16Tiles, in blocks of 32 or 128.
-    void (*place_q16)(const float* row, int64_t columns, int64_t block, uint8_t* tiles,
-                      int token) = nullptr;
+    // In Q16Tiles, in blocks of 32 or 128.
+    Place* place_q16 = nullptr;
     // Few queries over a part of a cache, whose rows are read once; and many queries. The first is
     // for rows of whole vectors, without a second pair.
     void (*attend_few)(const Attention& attention) = nullptr;

@@ -11,9 +11,10 @@ extern const CpuKernel linear_units, linear_q16_of_128, linear_q16_of_f16, linea
     linear_q16_of_codes, linear_q16_of_few_levels, linear_packed, linear_packed_in_halves,
     linear_batched, linear_any, embed, pair, any_pair, glu, maps, pick, temper, rms_norm, l2_norm,
     rope, attend, attend_expanded, short_conv, delta_net, moe_ffn, expert_bias, router, select_rows,
-    reference, prepare_q8_of_32, prepare_q8_of_256, prepare_q8_of_32_tiles, prepare_q8_of_256_tiles,
-    prepare_f32_tiles, prepare_bf16, prepare_bf16_pair, prepare_q16, prepare_q16_of_128,
-    prepare_dense;
+    reference, prepare_q8_of_32, prepare_q8_of_256, prepare_small_q8_of_32, prepare_small_q8_of_256,
+    prepare_q8_of_32_tiles, prepare_q8_of_256_tiles, prepare_small_q8_of_32_tiles,
+    prepare_small_q8_of_256_tiles, prepare_f32_tiles, prepare_bf16, prepare_bf16_pair, prepare_q16,
+    prepare_q16_of_128, prepare_dense;
 }
 
 namespace {
@@ -52,8 +53,12 @@ constexpr const CpuKernel* table[] = {
     &ops::reference,
     &ops::prepare_q8_of_32,
     &ops::prepare_q8_of_256,
+    &ops::prepare_small_q8_of_32,
+    &ops::prepare_small_q8_of_256,
     &ops::prepare_q8_of_32_tiles,
     &ops::prepare_q8_of_256_tiles,
+    &ops::prepare_small_q8_of_32_tiles,
+    &ops::prepare_small_q8_of_256_tiles,
     &ops::prepare_f32_tiles,
     &ops::prepare_bf16,
     &ops::prepare_bf16_pair,

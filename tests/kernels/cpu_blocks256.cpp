@@ -42,22 +42,22 @@ double least_scale(const std::vector<float>& x, int largest_code) {
 TEST(CpuBlocks256, ScalesLeaveRoomForSums) {
     std::mt19937 random(3);
     int limited_by_sums = 0, tokens = 0;
-    for (const test::Machine& machine : test::machines())
+    auto expect_room = [&](const kernels::cpu::Isa& isa, const test::Rounding& rounding) {
         for (float middle = 0; middle < 6; middle += 0.1f) {
-            const kernels::cpu::Isa& isa = kernels::cpu::find_variant(machine.variant)->isa();
             const std::vector<float> x = row_about(middle, random);
             Q8Tile tile;
-            isa.place(x.data(), columns, columns, reinterpret_cast<uint8_t*>(&tile), 3);
-            const double least = least_scale(x, isa.largest_code), scale = tile.scales[3];
+            rounding.place(x.data(), columns, columns, reinterpret_cast<uint8_t*>(&tile), 3);
+            const double least = least_scale(x, rounding.largest), scale = tile.scales[3];
             const double most = std::abs(
                 *std::ranges::max_element(x, {}, [](float value) { return std::abs(value); }));
-            EXPECT_NEAR(scale, least, 1e-6 * least) << machine.variant << " " << middle;
+            EXPECT_NEAR(scale, least, 1e-6 * least) << middle;
             for (int first = 0; first < columns; first += 16) {
                 int sum = 0, magnitude = 0;
                 for (int i = first; i < first + 16; ++i) {
                     const int code = test::code_of(tile, 3, i, isa);
                     sum += code;
                     magnitude += std::abs(code);
+                    EXPECT_LE(std::abs(code), rounding.largest);
                     EXPECT_LE(std::abs(code * scale - x[size_t(i)]), 0.50001 * scale);
                 }
                 EXPECT_EQ(tile.sums16[3][first / 16], sum);
@@ -66,8 +66,14 @@ TEST(CpuBlocks256, ScalesLeaveRoomForSums) {
             for (int n = 0; n < columns / 32; ++n)
                 EXPECT_EQ(tile.sums32[3][n], tile.sums16[3][2 * n] + tile.sums16[3][2 * n + 1]);
             ++tokens;
-            if (scale > most / isa.largest_code * (1 + 1e-6)) ++limited_by_sums;
+            if (scale > most / rounding.largest * (1 + 1e-6)) ++limited_by_sums;
         }
+    };
+    for (const test::Machine& machine : test::machines()) {
+        SCOPED_TRACE(machine.variant);
+        const kernels::cpu::Isa& isa = kernels::cpu::find_variant(machine.variant)->isa();
+        for (const test::Rounding& rounding : test::roundings(isa)) expect_room(isa, rounding);
+    }
     // Both limits were met.
     EXPECT_GT(limited_by_sums, tokens / 4);
     EXPECT_LT(limited_by_sums, tokens * 3 / 4);
@@ -76,21 +82,25 @@ TEST(CpuBlocks256, ScalesLeaveRoomForSums) {
 // A token and many are rounded alike.
 TEST(CpuBlocks256, RowsAndTilesHaveTheSameCodes) {
     std::mt19937 random(4);
-    for (const test::Machine& machine : test::machines())
+    auto expect_same = [&](const kernels::cpu::Isa& isa, const test::Rounding& rounding) {
         for (float middle : {0.0f, 1.0f, 2.0f, 4.0f}) {
-            const kernels::cpu::Isa& isa = kernels::cpu::find_variant(machine.variant)->isa();
             const std::vector<float> x = row_about(middle, random);
             const kernels::cpu::Q8Row at = kernels::cpu::q8_row(columns, columns);
             std::vector<uint8_t> row(size_t(at.bytes));
-            isa.quantize(x.data(), columns, columns, row.data());
+            rounding.quantize(x.data(), columns, columns, row.data());
             Q8Tile tile;
-            isa.place(x.data(), columns, columns, reinterpret_cast<uint8_t*>(&tile), 0);
+            rounding.place(x.data(), columns, columns, reinterpret_cast<uint8_t*>(&tile), 0);
             for (int i = 0; i < columns; ++i)
                 ASSERT_EQ(int8_t(row[size_t(i)]), test::code_of(tile, 0, i, isa));
             float scale;
             std::memcpy(&scale, &row[size_t(at.scales)], sizeof scale);
             EXPECT_EQ(scale, tile.scales[0]);
         }
+    };
+    for (const test::Machine& machine : test::machines()) {
+        const kernels::cpu::Isa& isa = kernels::cpu::find_variant(machine.variant)->isa();
+        for (const test::Rounding& rounding : test::roundings(isa)) expect_same(isa, rounding);
+    }
 }
 
 // Even of numbers that have no inverse.

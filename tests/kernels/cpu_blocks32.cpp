@@ -40,12 +40,11 @@ double scale_of(const Q8Tile& tile, int token, int block) {
 
 TEST(CpuBlocks32, ScalesOfTokensAreTheLeastOfTheirSteps) {
     const int64_t columns = 256;
-    for (const test::Machine& machine : test::machines())
+    auto expect_least = [&](const Isa& isa, const test::Rounding& rounding) {
         for (int seed = 0; seed < 20; ++seed) {
-            const Isa& isa = kernels::cpu::find_variant(machine.variant)->isa();
             const std::vector<float> x = wild_row(columns, seed);
             Q8Tile tile;
-            isa.place(x.data(), columns, 32, reinterpret_cast<uint8_t*>(&tile), 3);
+            rounding.place(x.data(), columns, 32, reinterpret_cast<uint8_t*>(&tile), 3);
             for (int block = 0; block < columns / 32; ++block) {
                 double most = 0;
                 int sum = 0;
@@ -55,18 +54,25 @@ TEST(CpuBlocks32, ScalesOfTokensAreTheLeastOfTheirSteps) {
                     const int code = code_of(tile, 3, at, isa);
                     most = std::max<double>(most, std::abs(x[size_t(at)]));
                     sum += code;
+                    EXPECT_LE(std::abs(code), rounding.largest);
                     EXPECT_LE(std::abs(code * scale - x[size_t(at)]), 0.500001 * scale);
                 }
-                EXPECT_GE(scale, most / isa.largest_code * (1 - 1e-6));
+                EXPECT_GE(scale, most / rounding.largest * (1 - 1e-6));
                 // Small beside their neighbours, blocks are rounded as a part of these.
                 if (scale > 0x1.1p-48 * tile.scales[3]) {
-                    EXPECT_LE(scale, most / isa.largest_code * std::exp2(0.125) * (1 + 1e-6));
+                    EXPECT_LE(scale, most / rounding.largest * std::exp2(0.125) * (1 + 1e-6));
                 }
                 EXPECT_EQ(tile.sums32[3][block], sum);
                 EXPECT_NEAR(tile.real_sums32[3][block] * double(tile.scales[3]), sum * scale,
                             1e-6 * std::abs(sum * scale));
             }
         }
+    };
+    for (const test::Machine& machine : test::machines()) {
+        SCOPED_TRACE(machine.variant);
+        const Isa& isa = kernels::cpu::find_variant(machine.variant)->isa();
+        for (const test::Rounding& rounding : test::roundings(isa)) expect_least(isa, rounding);
+    }
 }
 
 // A token and many are rounded alike.
@@ -74,16 +80,15 @@ TEST(CpuBlocks32, RowsAndTilesHaveTheSameCodes) {
     const int64_t columns = 256;
     std::mt19937 random(5);
     std::normal_distribution<float> normal;
-    for (const test::Machine& machine : test::machines())
+    auto expect_same = [&](const Isa& isa, const test::Rounding& rounding) {
         for (float scale : {1e-20f, 0.01f, 1.0f, 3e10f}) {
-            const Isa& isa = kernels::cpu::find_variant(machine.variant)->isa();
             std::vector<float> x(columns);
             for (float& value : x) value = scale * normal(random);
             const kernels::cpu::Q8Row at = kernels::cpu::q8_row(columns, 32);
             std::vector<uint8_t> row(size_t(at.bytes));
-            isa.quantize(x.data(), columns, 32, row.data());
+            rounding.quantize(x.data(), columns, 32, row.data());
             Q8Tile tile;
-            isa.place(x.data(), columns, 32, reinterpret_cast<uint8_t*>(&tile), 0);
+            rounding.place(x.data(), columns, 32, reinterpret_cast<uint8_t*>(&tile), 0);
             for (int i = 0; i < columns; ++i)
                 ASSERT_EQ(int8_t(row[size_t(i)]), code_of(tile, 0, i, isa));
             for (int block = 0; block < columns / 32; ++block) {
@@ -92,6 +97,11 @@ TEST(CpuBlocks32, RowsAndTilesHaveTheSameCodes) {
                 EXPECT_NEAR(of_row, scale_of(tile, 0, block), 1e-6 * of_row);
             }
         }
+    };
+    for (const test::Machine& machine : test::machines()) {
+        const Isa& isa = kernels::cpu::find_variant(machine.variant)->isa();
+        for (const test::Rounding& rounding : test::roundings(isa)) expect_same(isa, rounding);
+    }
 }
 
 // Rows of Q8_0 whose blocks have these scales, in turn, and random codes.
@@ -147,7 +157,7 @@ TEST(CpuBlocks32, ProductsMeetScalesOfAnySize) {
                 for (size_t column = 0; column < x.size(); ++column) {
                     const double weight = weights.weight(row, int64_t(column));
                     const double of_block =
-                        largest_of(x, column / 32 * 32, 32) * 1.0906 / isa.largest_code;
+                        largest_of(x, column / 32 * 32, 32) * 1.0906 / kernels::cpu::largest_code;
                     const double least = largest_of(x, column / 256 * 256, 256) * 0x1p-48;
                     expected += weight * x[column];
                     rounding += std::abs(weight) *

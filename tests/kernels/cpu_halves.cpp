@@ -150,9 +150,11 @@ struct Sums : test::SmallModel {
 // Whether weights of other types read the same value, before them or behind, changes no form.
 TEST(CpuHalves, NeighboursDoNotDecideHowCodesAreRead) {
     const std::vector<DType> three{DType::Q5_0, DType::Q5_0, DType::Q8_0};
-    const std::vector<DType> two{DType::Q8_0, DType::Q4_0};
-    const std::vector<DType> four{DType::Q4_0, DType::IQ4_NL, DType::Q8_0, DType::Q4_0};
-    const std::vector<DType> levels{DType::Q4_0, DType::Q2_0, DType::Q2_0, DType::Q4_0};
+    const std::vector<DType> two{DType::Q8_0, DType::Q5_0};
+    const std::vector<DType> four{DType::Q5_0, DType::IQ4_NL, DType::Q8_0, DType::Q5_0};
+    const std::vector<DType> levels{DType::Q5_0, DType::Q2_0, DType::Q2_0, DType::Q5_0};
+    // Of which the first two read small codes on processors that add cheaply.
+    const std::vector<DType> small{DType::Q4_0, DType::Q4_1, DType::Q5_0, DType::Q5_1};
     for (const test::Machine& machine : test::machines()) {
         SCOPED_TRACE(machine.variant);
         const kernels::cpu::Isa& isa = kernels::cpu::find_variant(machine.variant)->isa();
@@ -171,8 +173,12 @@ TEST(CpuHalves, NeighboursDoNotDecideHowCodesAreRead) {
         EXPECT_EQ(products(Sums(levels), machine, 40),
                   Launches({{others, 1}, {"linear.q16_of_few_levels", 2}, {others, 1}}));
         EXPECT_EQ(products(Sums(levels), machine, 8), Launches({{few, 4}}));
+        const bool apart = kernels::cpu::adds_cheaply() && kernels::cpu::find_variant("avx512bf16");
+        const Launches packed = apart ? Launches({{few, 2}, {few, 2}}) : Launches({{few, 4}});
+        EXPECT_EQ(products(Sums(small), machine, 8), packed);
+        EXPECT_EQ(products(Sums(small), machine, 40), units ? Launches({{others, 4}}) : packed);
     }
-    for (const auto& types : {three, two, four, levels})
+    for (const auto& types : {three, two, four, levels, small})
         test::expect_close(Sums(types), {test::random_step(0, 40), test::random_step(0, 3)},
                            test::bound_of(DType::Q8_0));
 }

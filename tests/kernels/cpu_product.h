@@ -10,6 +10,19 @@
 
 namespace tandem::test {
 
+// How a set rounds tokens to rows and tiles, and the largest code.
+struct Rounding {
+    kernels::cpu::Quantize* quantize;
+    kernels::cpu::Place* place;
+    int largest;
+};
+inline std::vector<Rounding> roundings(const kernels::cpu::Isa& isa) {
+    std::vector<Rounding> all{{isa.quantize, isa.place, kernels::cpu::largest_code}};
+    if (isa.place_small)
+        all.push_back({isa.quantize_small, isa.place_small, kernels::cpu::largest_small_code});
+    return all;
+}
+
 inline int code_of(const kernels::cpu::Q8Tile& tile, int token, int column,
                    const kernels::cpu::Isa& isa) {
     const int place = kernels::cpu::tile_place(column, isa.sums_in_halves);
@@ -17,18 +30,20 @@ inline int code_of(const kernels::cpu::Q8Tile& tile, int token, int column,
 }
 
 // y [tokens][rows] of packed rows, which are whole groups; `tiles`: tokens are read from tiles,
-// else from rows; `crossed`: their products are crossed, where there are such.
+// else from rows; `crossed`: their products are crossed, where there are such; `small`: codes of
+// tokens are small even if they are not.
 inline std::vector<float> product_of_packed(const kernels::cpu::Isa& isa, gguf::DType dtype,
                                             const std::vector<std::byte>& packed, int64_t rows,
                                             const std::vector<std::vector<float>>& tokens,
-                                            bool tiles, bool crossed) {
+                                            bool tiles, bool crossed, bool small = false) {
     namespace cpu = kernels::cpu;
     const int64_t columns = std::ssize(tokens[0]), count = std::ssize(tokens);
     struct alignas(64) Line {
         uint8_t bytes[64];
     };
     const cpu::MatrixKernels& kernels = *isa.kernels(int(dtype));
-    const cpu::TileForm form = cpu::tile_form_for(isa, dtype, columns, crossed);
+    cpu::TileForm form = cpu::tile_form_for(isa, dtype, columns, crossed);
+    form.small_codes |= small;
     const int64_t stride = tiles               ? form.bytes()
                            : kernels.block > 0 ? cpu::q8_row(columns, kernels.block).bytes
                                                : (columns * 4 + 63) / 64 * 64;
@@ -40,7 +55,8 @@ inline std::vector<float> product_of_packed(const kernels::cpu::Isa& isa, gguf::
         if (tiles)
             form.place(row, to + token / cpu::tile_tokens * stride, int(token % cpu::tile_tokens));
         else if (kernels.block > 0)
-            isa.quantize(row, columns, kernels.block, to + token * stride);
+            cpu::Codes{kernels.block, form.small_codes}.quantize(isa, row, columns,
+                                                                 to + token * stride);
         else
             std::copy_n(row, columns, reinterpret_cast<float*>(to + token * stride));
     }
@@ -66,8 +82,8 @@ inline std::vector<float> product_of_packed(const kernels::cpu::Isa& isa, gguf::
 inline std::vector<float> product_of(const kernels::cpu::Isa& isa, gguf::DType dtype,
                                      const std::vector<std::vector<std::byte>>& rows,
                                      const std::vector<std::vector<float>>& tokens,
-                                     bool tiles = true,
-                                     bool crossed = kernels::cpu::adds_cheaply()) {
+                                     bool tiles = true, bool crossed = kernels::cpu::adds_cheaply(),
+                                     bool small = false) {
     namespace cpu = kernels::cpu;
     const int64_t columns = std::ssize(tokens[0]);
     const int64_t group_bytes = cpu::group_bytes(dtype, isa.lanes, columns);
@@ -80,7 +96,7 @@ inline std::vector<float> product_of(const kernels::cpu::Isa& isa, gguf::DType d
         cpu::pack_group(dtype, isa.lanes, columns, of_group.data(),
                         &packed[size_t(group * group_bytes)]);
     }
-    return product_of_packed(isa, dtype, packed, std::ssize(rows), tokens, tiles, crossed);
+    return product_of_packed(isa, dtype, packed, std::ssize(rows), tokens, tiles, crossed, small);
 }
 
 }  // namespace tandem::test

@@ -47,7 +47,7 @@ inline constexpr int middle_code = Type::levels / 2;
 template <class Type>
 constexpr bool crosses_bytes() {
     return crosses && !Type::is_signed && Type::Scales::count == 1 &&
-           largest_code + middle_code<Type> <= 128;
+           largest_small_code + middle_code<Type> <= 128;
 }
 
 // Stores codes of 32 columns as words of a row, and what its sums begin with.

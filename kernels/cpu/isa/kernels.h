@@ -14,10 +14,11 @@ extern const MatrixKernels iq2_k, iq3_k, iq4_k, iq5_k, iq6_k, iq2_ks, iq3_ks, iq
     iq2_kl;
 extern const MatrixKernels iq1_kt, iq2_kt, iq3_kt, iq4_kt;
 
-void quantize(const float* x, int64_t columns, int64_t block, uint8_t* row);
-void place(const float* row, int64_t columns, int64_t block, uint8_t* tiles, int token);
+Quantize quantize;
+extern Quantize* const quantize_small;
+Place place, place_q16;
+extern Place* const place_small;
 extern PlaceBf16* const place_bf16;
-void place_q16(const float* row, int64_t columns, int64_t block, uint8_t* tiles, int token);
 void attend_few(const Attention& attention);
 void attend_block(const Attention& attention);
 void attend_join(const AttentionParts& parts);

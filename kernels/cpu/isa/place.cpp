@@ -30,9 +30,10 @@ void sum_codes(Q8Tile& tile, int token) {
         sums32[n] = int16_t(sums16[2 * n] + sums16[2 * n + 1]);
 }
 
-// What sums of a token's crossed products begin with, of each 32 columns.
+// What sums of a token's crossed products begin with, of each 32 columns, where codes are small.
+template <int largest>
 void cross_codes(Q8Tile& tile, int token) {
-    if constexpr (crosses) {
+    if constexpr (largest == largest_small_code) {
         auto products = [&](int n) {
             auto codes = [&](int v) {
                 return load(reinterpret_cast<const uint8_t*>(tile.codes[v][token]));
@@ -50,10 +51,12 @@ void cross_codes(Q8Tile& tile, int token) {
     }
 }
 
+template <int largest>
 void place_of_256(const float* x, Q8Tile& tile, int token) {
-    tile.scales[token] = round_256(x, [&](int column) { return tile.codes[column / 64][token]; });
+    tile.scales[token] =
+        round_256(x, largest, [&](int column) { return tile.codes[column / 64][token]; });
     sum_codes(tile, token);
-    cross_codes(tile, token);
+    cross_codes<largest>(tile, token);
     order_codes(tile, token);
 }
 
@@ -72,16 +75,17 @@ struct Scales32 {
     float inverses[blocks], scales[blocks];
 };
 
-// With the scales of BlockScale, but for least_part.
+// With the scales of BlockScale, but for least_part and small codes.
+template <int largest>
 Scales32 scale_by_32(const float* x, Q8Tile& tile, int token) {
     F most_of[blocks];
     for (F& of_block : most_of) of_block = zero();
     each_vector([&](int n, int at) { most_of[n] = larger(most_of[n], abs(load_f32(x + at))); });
     const F most = join_rows<blocks>(most_of, larger);
-    const float largest = largest_float(as_int(most));
-    const F token_power = power_for(splat(largest));
-    const F powers = max(power_for(most), mul(token_power, splat(least_part)));
-    const SteppedScale scale(powers, most);
+    const float of_token = largest_float(as_int(most));
+    const F token_power = power_for(splat(of_token), largest);
+    const F powers = max(power_for(most, largest), mul(token_power, splat(least_part)));
+    const SteppedScale scale(powers, most, largest);
     const I exponent = add(as_int(powers), minus(as_int(token_power)));
     alignas(64) int32_t origins[lanes], steps[lanes];
     alignas(64) float inverses[lanes], scales[lanes], token_powers[lanes];
@@ -91,7 +95,7 @@ Scales32 scale_by_32(const float* x, Q8Tile& tile, int token) {
     store(scales, as_float(add(as_int(scale.below), exponent)));
     store(token_powers, token_power);
     // What is infinite or no number spoils all of the token.
-    tile.scales[token] = is_finite(largest) ? token_powers[0] : largest;
+    tile.scales[token] = is_finite(of_token) ? token_powers[0] : of_token;
     Scales32 result;
     for (int n = 0; n < blocks; ++n) {
         const int lane = n * lanes_of_block;
@@ -103,26 +107,28 @@ Scales32 scale_by_32(const float* x, Q8Tile& tile, int token) {
     return result;
 }
 
+template <int largest>
 void round_by_32(const float* x, const Scales32& scales, Q8Tile& tile, int token) {
     for (int n = 0; n < blocks; ++n)
         round_codes(x + 32 * n, 32, scales.inverses[n], tile.codes[n / 2][token] + n % 2 * 32);
     sum_codes(tile, token);
-    cross_codes(tile, token);
+    cross_codes<largest>(tile, token);
     for (int n = 0; n < blocks; ++n)
         tile.real_sums32[token][n] = float(tile.sums32[token][n]) * scales.scales[n];
     order_codes(tile, token);
 }
 
 // Scales come first: they take long, but need not wait for one another.
+template <int largest>
 void place_by_32(const float* x, int64_t count, Q8Tile* tiles, int token) {
     constexpr int64_t most = 8;
     Scales32 scales[most];
     for (int64_t first = 0; first < count; first += most) {
         const int64_t last = first + most < count ? first + most : count;
         for (int64_t n = first; n < last; ++n)
-            scales[n - first] = scale_by_32(x + n * tile_columns, tiles[n], token);
+            scales[n - first] = scale_by_32<largest>(x + n * tile_columns, tiles[n], token);
         for (int64_t n = first; n < last; ++n)
-            round_by_32(x + n * tile_columns, scales[n - first], tiles[n], token);
+            round_by_32<largest>(x + n * tile_columns, scales[n - first], tiles[n], token);
     }
 }
 
@@ -134,23 +140,35 @@ void clear(Q8Tile& tile, int token) {
     zero_out(tile.crossed32);
 }
 
-}  // namespace
-
-void place(const float* row, int64_t columns, int64_t block, uint8_t* tiles, int token) {
+template <int largest>
+void place_codes(const float* row, int64_t columns, int64_t block, uint8_t* tiles, int token) {
     auto* tile = reinterpret_cast<Q8Tile*>(tiles);
     const int64_t count = (columns + tile_columns - 1) / tile_columns,
                   left = columns % tile_columns;
     if (!row)
         for (int64_t n = 0; n < count; ++n) clear(tile[n], token);
     else if (block == 256)
-        for (int64_t n = 0; n < count; ++n) place_of_256(row + n * tile_columns, tile[n], token);
+        for (int64_t n = 0; n < count; ++n)
+            place_of_256<largest>(row + n * tile_columns, tile[n], token);
     else {
-        place_by_32(row, columns / tile_columns, tile, token);
+        place_by_32<largest>(row, columns / tile_columns, tile, token);
         if (left == 0) return;
         float filled_up[tile_columns] = {};
         std::memcpy(filled_up, row + columns - left, size_t(left) * sizeof(float));
-        place_by_32(filled_up, 1, tile + count - 1, token);
+        place_by_32<largest>(filled_up, 1, tile + count - 1, token);
     }
 }
+
+}  // namespace
+
+void place(const float* row, int64_t columns, int64_t block, uint8_t* tiles, int token) {
+    place_codes<largest_code>(row, columns, block, tiles, token);
+}
+
+Place* const place_small = [] {
+    Place* small = nullptr;
+    if constexpr (crosses) small = place_codes<largest_small_code>;
+    return small;
+}();
 
 }  // namespace tandem::kernels::cpu::TANDEM_ISA

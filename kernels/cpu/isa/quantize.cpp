@@ -12,9 +12,8 @@ int32_t row_sum(int first, int second) {
     return sums_in_halves ? (first & 0xffff) | int32_t(uint32_t(second) << 16) : first + second;
 }
 
-}  // namespace
-
-void quantize(const float* x, int64_t columns, int64_t block, uint8_t* row) {
+template <int largest>
+void quantize_to(const float* x, int64_t columns, int64_t block, uint8_t* row) {
     const Q8Row at = q8_row(columns, block);
     auto* codes = reinterpret_cast<int8_t*>(row);
     auto* scales = reinterpret_cast<float*>(row + at.scales);
@@ -26,9 +25,9 @@ void quantize(const float* x, int64_t columns, int64_t block, uint8_t* row) {
         const float* from = x + b * block;
         int8_t* to = codes + b * block;
         if (block == 256) {
-            scales[b] = round_256(from, [&](int column) { return to + column; });
+            scales[b] = round_256(from, largest, [&](int column) { return to + column; });
         } else {
-            const BlockScale scale(from);
+            const BlockScale scale(from, largest);
             scales[b] = scale.value;
             round_codes(from, block, scale.inverse, to);
         }
@@ -47,5 +46,17 @@ void quantize(const float* x, int64_t columns, int64_t block, uint8_t* row) {
         first_before = first, second_before = second;
     });
 }
+
+}  // namespace
+
+void quantize(const float* x, int64_t columns, int64_t block, uint8_t* row) {
+    quantize_to<largest_code>(x, columns, block, row);
+}
+
+Quantize* const quantize_small = [] {
+    Quantize* small = nullptr;
+    if constexpr (crosses) small = quantize_to<largest_small_code>;
+    return small;
+}();
 
 }  // namespace tandem::kernels::cpu::TANDEM_ISA

@@ -3,7 +3,7 @@
 //     for (block b) {
 //         float most = max of |x[k]|, inverse;
 //         if (b has 256 columns) {
-//             scale = most / largest_code, inverse = largest_code / most, or 0;
+//             scale = most / largest, inverse = largest / most, or 0;
 //             if (magnitudes of 16 codes add up to too much) the same with a larger `most`;
 //         } else {
 //             scale = the least 2^n * below_power[step] that makes no code too large;
@@ -11,16 +11,14 @@
 //         }
 //         for (column k of b) code[k] = round(x[k] * inverse);     // halves to even
 //     }
+//
+// where `largest` is largest_code or largest_small_code.
 #pragma once
 
 #include "kernels/cpu/isa.h"
 #include "kernels/cpu/isa/lanes.h"
 
 namespace tandem::kernels::cpu::TANDEM_ISA {
-
-// Of tokens. In variants that have crossed products (crossed.h), a byte has room for the sum of one
-// and a weight's of 4 bits.
-inline constexpr int largest_code = crosses ? 120 : 127;
 
 // The larger magnitude; as an integer, NaN is the largest.
 inline F larger(F a, F b) { return as_float(max(as_int(a), as_int(b))); }
@@ -51,9 +49,9 @@ inline constexpr float below_power[scale_steps] = {
     1, 0.91700404f, 0.84089642f, 0.77110541f, 0.70710678f, 0.64841978f, 0.59460356f, 0.54525387f};
 inline constexpr float least_power = 0x1p-120f, most_power = 0x1p126f;  // with normal inverses
 
-// The least power of two that makes no code larger than the largest.
-inline F power_for(F most) {
-    const I above = add(as_int(mul(most, splat(1.0f / largest_code))), splat(0x7fffff));
+// The least power of two that makes no code of magnitudes up to `most` larger than the largest.
+inline F power_for(F most, int largest) {
+    const I above = add(as_int(mul(most, splat(1.0f / float(largest)))), splat(0x7fffff));
     const F power = as_float(bit_and(above, splat(0x7f800000)));
     return min(max(power, splat(least_power)), splat(most_power));
 }
@@ -64,10 +62,10 @@ struct SteppedScale {
     F below = splat(1.0f);  // of the power
     F inverse;              // of the scale
 
-    SteppedScale(F power, F most) {
+    SteppedScale(F power, F most, int largest) {
         constexpr int32_t twice_one = 0x7f000000;  // bits: an exponent of 0, twice
         inverse = as_float(add(splat(twice_one), minus(as_int(power))));
-        const I part = as_int(mul(mul(most, splat(1.0f / largest_code)), inverse));
+        const I part = as_int(mul(mul(most, splat(1.0f / float(largest))), inverse));
         I factor = as_int(below), inverse_factor = factor;
         for (int n = 1; n < scale_steps; ++n) {
             const I limit = as_int(splat(below_power[n]));
@@ -89,10 +87,10 @@ inline constexpr float least_part = 0x1p-48f, first_origin = 0x1.8p23f;
 struct BlockScale {
     float value, inverse;
 
-    explicit BlockScale(const float* x) {
+    BlockScale(const float* x, int largest) {
         const float most = largest_magnitude(x, 32);
-        const F power = power_for(splat(most));
-        const SteppedScale stepped(power, splat(most));
+        const F power = power_for(splat(most), largest);
+        const SteppedScale stepped(power, splat(most), largest);
         alignas(64) float scales[lanes], inverses[lanes];
         store(scales, mul(power, stepped.below));
         store(inverses, stepped.inverse);
@@ -125,17 +123,17 @@ inline void each_sums16(At at, Take take, Visit visit) {
 // The inverse of much less would not be finite: such blocks are zeros.
 inline constexpr float least_largest = 1e-30f;
 
-// Rounds a block of 256 and returns its scale, which is no finite number where x has one that is
-// not. Where numbers are so alike that codes would pass most_magnitude, the scale is larger than
-// what the largest needs, by less than a bit.
+// Rounds a block of 256 to codes up to `largest` and returns its scale, which is no finite number
+// where x has one that is not. Where numbers are so alike that codes would pass most_magnitude, the
+// scale is larger than what the largest needs, by less than a bit.
 template <typename At>
-inline float round_256(const float* x, At at) {
-    const float most = largest_magnitude(x, 256);
-    auto round = [&](float largest) {
-        const float inverse = largest > least_largest ? largest_code / largest : 0;
+inline float round_256(const float* x, int largest, At at) {
+    const float most = largest_magnitude(x, 256), code = float(largest);
+    auto round = [&](float largest_number) {
+        const float inverse = largest_number > least_largest ? code / largest_number : 0;
         for (int column = 0; column < 256; column += 64)
             round_codes(x + column, 64, inverse, at(column));
-        return largest / largest_code;
+        return largest_number / code;
     };
     const float scale = round(most);
     I all = splat(0);
@@ -143,13 +141,13 @@ inline float round_256(const float* x, At at) {
         at, [](I codes) { return negate_where(codes, codes, splat_bytes(0x80)); },
         [&](int, I sums) { all = max(all, sums); });
     constexpr int rounding = 16 / 2;  // of 16 codes, at most
-    if (largest(all) <= most_magnitude - 2 * rounding) return scale;
+    if (TANDEM_ISA::largest(all) <= most_magnitude - 2 * rounding) return scale;
     float most_of_sums = 0;
     for (int first = 0; first < 256; first += 16) {
         F magnitudes = zero();
         for (int k = 0; k < 16; k += lanes)
             magnitudes = add(magnitudes, abs(load_f32(x + first + k)));
-        const float needed = sum(magnitudes) * (float(largest_code) / (most_magnitude - rounding));
+        const float needed = sum(magnitudes) * (code / (most_magnitude - rounding));
         if (needed > most_of_sums) most_of_sums = needed;
     }
     return most_of_sums > most ? round(most_of_sums) : scale;

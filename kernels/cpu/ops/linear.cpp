@@ -36,17 +36,18 @@ size_t claim_siblings(std::span<const Operation> ahead, FormOf form_of) {
     return count;
 }
 
-// Blocks of one size mean one form. Of many tokens, floats, types of few levels, and signed codes
+// The same codes mean one form. Of many tokens, floats, types of few levels, and signed codes
 // of 8 bits where sums are kept in halves of lanes may be read in others, so that each of those
 // types is alone: no form may depend on who reads the value beside it.
 template <bool halves>
 size_t claim_packed(std::span<const Operation> ahead) {
     return claim_siblings(ahead, [](const Operation& operation) {
         const gguf::DType dtype = operation.inputs[1].view.dtype;
-        const int64_t block = form_block(dtype);
-        const bool by_block =
-            block > 0 && !has_few_levels(dtype) && !(halves && signed_bytes(dtype));
-        return by_block || !in_tiles(operation.inputs[0].view) ? block : -1 - int64_t(dtype);
+        const Codes codes = codes_for(dtype);
+        const bool by_codes =
+            codes.block > 0 && !has_few_levels(dtype) && !(halves && signed_bytes(dtype));
+        const bool alone = in_tiles(operation.inputs[0].view) && !by_codes;
+        return std::pair(codes, alone ? int(dtype) : -1);
     });
 }
 

@@ -53,7 +53,7 @@ size_t claim(std::span<const Operation> ahead) {
 
 int64_t scratch_bytes(std::span<const Operation> claimed) {
     const graph::View &x = claimed[0].inputs[0].view, &w = claimed[0].inputs[1].view;
-    const int64_t columns = w.row_length(), block = form_block(w.dtype);
+    const int64_t columns = w.row_length(), block = codes_for(w.dtype).block;
     int64_t head = 0;
     if (in_tiles(x))
         head = tiles_of(x.extents[0]) * most_tile_bytes(w.dtype, columns);
@@ -68,7 +68,7 @@ struct Batched {
     Rows x, y;
     HeldMatrix matrix;            // of each head
     TileForm form;                // of x, if it is in tiles
-    int64_t block = 0;            // else of its int8 rows; 0: it is read as it lies
+    Codes codes;                  // else of its rows, which without are read as they lie
     int64_t capacity = 0;         // tokens
     uint8_t* prepared = nullptr;  // [heads] of tiles or rows
 
@@ -78,12 +78,12 @@ struct Batched {
     // Bytes of a tile of tokens, or of one token's row.
     int64_t piece_bytes() const {
         if (form) return form.bytes();
-        return block > 0 ? q8_row(matrix.columns, block).bytes : x.stride * 4;
+        return codes.block > 0 ? q8_row(matrix.columns, codes.block).bytes : x.stride * 4;
     }
     // Of a head; none where x is read as it lies.
     int64_t pieces(int64_t tokens) const {
         if (form) return tiles_of(tokens);
-        return block > 0 ? tokens : 0;
+        return codes.block > 0 ? tokens : 0;
     }
     int64_t head_bytes() const { return pieces(capacity) * piece_bytes(); }
 
@@ -117,8 +117,8 @@ struct Batched {
 
     void prepare(int64_t head, int64_t piece, int64_t tokens, uint8_t* head_x) const {
         if (!form)
-            return site.isa.quantize(row(piece, head), matrix.columns, block,
-                                     head_x + piece * piece_bytes());
+            return codes.quantize(site.isa, row(piece, head), matrix.columns,
+                                  head_x + piece * piece_bytes());
         for (int place = 0; place < tile_tokens; ++place) {
             const int64_t token = piece * tile_tokens + place;
             form.place(token < tokens ? row(token, head) : nullptr, head_x + piece * piece_bytes(),
@@ -132,7 +132,7 @@ struct Batched {
         product.x = head_x;
         if (form) return multiply_tiles(matrix, form, head, product, worker);
         product.x_stride = piece_bytes();
-        if (block == 0) product.x = reinterpret_cast<const uint8_t*>(row(0, head));
+        if (codes.block == 0) product.x = reinterpret_cast<const uint8_t*>(row(0, head));
         multiply(matrix, site.isa, head, product, worker);
     }
 };
@@ -146,7 +146,7 @@ Task bind(const Launch& launch, const Site& site) {
                     .x = *whole_rows(x),
                     .y = *whole_rows(site.view(operation.output)),
                     .matrix = matrix,
-                    .block = form_block(matrix.dtype),
+                    .codes = codes_for(matrix.dtype),
                     .capacity = x.extents[0],
                     .prepared = reinterpret_cast<uint8_t*>(site.scratch(launch))};
     if (in_tiles(x)) batched.form = tile_form_for(site.isa, matrix.dtype, matrix.columns);

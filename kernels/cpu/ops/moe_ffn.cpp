@@ -55,12 +55,12 @@ struct MoeFfn {
         return reinterpret_cast<T*>(scratch + offset);
     }
     int64_t tokens() const { return live_count(x_view, site.inputs()); }
-    // The block of the form in which a matrix reads its operand; 0: f32 rows.
-    static int64_t block_read_by(const HeldMatrix& matrix) {
-        return matrix.packed ? form_block(matrix.dtype) : 0;
+    // Of the rows in which a matrix reads its operand; f32 where it is not packed, too.
+    static Codes codes_read_by(const HeldMatrix& matrix) {
+        return matrix.packed ? codes_for(matrix.dtype) : Codes{};
     }
     bool one_form_for_both() const {
-        return block_read_by(up) == block_read_by(gate) &&
+        return codes_read_by(up) == codes_read_by(gate) &&
                (!room.tiled || tile_form(up, room.embd) == tile_form(gate, room.embd));
     }
     TileForm tile_form(const HeldMatrix& reader, int64_t columns) const {
@@ -224,13 +224,13 @@ struct MoeFfn {
 
     // The tokens in the forms that a matrix reads; rows of f32 are read as they lie.
     void prepare(const Projection& reader, const Worker& worker) const {
-        const int64_t block = block_read_by(reader.matrix);
+        const Codes codes = codes_read_by(reader.matrix);
         bool rows = !room.tiled;
         if (room.tiled) each_expert([&](int64_t expert) { rows = rows || !reads_tiles(expert); });
         const Range own_tokens = worker.share(tokens());
-        for (int64_t r = own_tokens.first; rows && block > 0 && r < own_tokens.last; ++r)
-            site.isa.quantize(x.row(r), x.length, block,
-                              at<uint8_t>(reader.rows) + r * q8_row(x.length, block).bytes);
+        for (int64_t r = own_tokens.first; rows && codes.block > 0 && r < own_tokens.last; ++r)
+            codes.quantize(site.isa, x.row(r), x.length,
+                           at<uint8_t>(reader.rows) + r * q8_row(x.length, codes.block).bytes);
         const TileForm form = tile_form(reader.matrix, room.embd);
         if (!room.tiled || !form) return;
         const auto [first, last] = worker.share(all_choices());
@@ -257,7 +257,7 @@ struct MoeFfn {
     void hidden_product(const Projection& projection, int64_t expert, Range groups,
                         const uint8_t* then, const Worker& worker) const {
         const HeldMatrix& matrix = projection.matrix;
-        int64_t first = first_choice(expert), block = block_read_by(matrix);
+        int64_t first = first_choice(expert), block = codes_read_by(matrix).block;
         multiply_choices(matrix, projection.tiles, expert, groups,
                          {.then = then,
                           .x = block ? at<const uint8_t>(projection.rows)
@@ -278,8 +278,8 @@ struct MoeFfn {
 
     void activate(const Worker& worker) const {
         const auto [first, last] = worker.share(all_choices());
-        int64_t block = block_read_by(down);
-        int64_t bytes = block ? q8_row(room.ffn, block).bytes : 0;
+        const Codes codes = codes_read_by(down);
+        int64_t bytes = codes.block > 0 ? q8_row(room.ffn, codes.block).bytes : 0;
         const TileForm form = tile_form(down, room.ffn);
         for (int64_t i = first; i < last; ++i) {
             float* row = at<float>(room.hidden_gate) + i * room.ffn;
@@ -290,8 +290,8 @@ struct MoeFfn {
             unit(row, up_row, row, room.ffn);
             if (form && reads_tiles(expert))
                 place(form, row, i, room.hidden_tiles);
-            else if (block)
-                site.isa.quantize(row, room.ffn, block, at<uint8_t>(room.hidden) + i * bytes);
+            else if (codes.block > 0)
+                codes.quantize(site.isa, row, room.ffn, at<uint8_t>(room.hidden) + i * bytes);
         }
     }
 
@@ -302,7 +302,7 @@ struct MoeFfn {
     }
 
     void down_product(int64_t expert, Range groups, const Worker& worker) const {
-        int64_t first = first_choice(expert), block = block_read_by(down);
+        int64_t first = first_choice(expert), block = codes_read_by(down).block;
         int64_t stride = block ? q8_row(room.ffn, block).bytes : room.ffn * 4;
         multiply_choices(
             down, room.hidden_tiles, expert, groups,

@@ -52,7 +52,7 @@ struct MoeRoom {
         hidden_tiles = take(most_tile_bytes(down, ffn) * tiles);
     }
     static int64_t row_bytes(gguf::DType dtype, int64_t columns) {
-        int64_t block = form_block(dtype);
+        int64_t block = codes_for(dtype).block;
         return block == 0 ? 0 : q8_row(columns, block).bytes;
     }
     int64_t take(int64_t size) {
