@@ -87,12 +87,12 @@ const Form& q16_tiles(int64_t block) {
 int64_t TileForm::bytes() const {
     if (q16_block > 0) return q16_tile_bytes(columns);
     if (parts > 0) return bf16_tile_bytes(columns, parts);
-    return block > 0 ? q8_tile_bytes(columns) : f32_tile_bytes(columns);
+    return codes.block > 0 ? q8_tile_bytes(columns) : f32_tile_bytes(columns);
 }
 
 int64_t TileForm::groups() const {
     if (parts > 0 && isa->reduced == Reduced::AllTypes) return 1;
-    const bool are_codes = block > 0 || q16_block > 0;
+    const bool are_codes = codes.block > 0 || q16_block > 0;
     return are_codes && !crossed ? isa->most_panel_groups : isa->panel_groups;
 }
 
@@ -105,9 +105,9 @@ Multiply TileForm::product_of(const MatrixKernels& kernels) const {
 void TileForm::place(const float* row, uint8_t* tile, int token) const {
     if (q16_block > 0) return isa->place_q16(row, columns, q16_block, tile, token);
     if (parts > 0) return isa->place_bf16(row, columns, parts, tile, token);
-    if (block > 0) {
-        Place* place = small_codes && isa->place_small ? isa->place_small : isa->place;
-        return place(row, columns, block, tile, token);
+    if (codes.block > 0) {
+        Place* place = codes.small && isa->place_small ? isa->place_small : isa->place;
+        return place(row, columns, codes.block, tile, token);
     }
     for (int64_t k = 0; k < columns; k += 16) {
         float* to = reinterpret_cast<float*>(tile) + (k + token) * 16;
@@ -125,8 +125,8 @@ TileForm tile_form_for(const Isa& isa, gguf::DType dtype, int64_t columns, bool 
     return {.isa = &isa,
             .parts = parts,
             .q16_block = q16 ? kernels.q16_block : 0,
-            .block = parts > 0 || q16 ? 0 : codes_for(dtype).block,
-            .small_codes = crossed && kernels.crosses_small_codes,
+            .codes = {.block = parts > 0 || q16 ? 0 : codes_for(dtype).block,
+                      .small = crossed && kernels.crosses_small_codes},
             .columns = columns,
             .crossed = crossed};
 }

@@ -46,8 +46,7 @@ struct TileForm {
     const Isa* isa = nullptr;  // null: no tiles
     int parts = 0;             // of bf16 tiles
     int64_t q16_block = 0;     // of Q16Tiles; 0: others
-    int64_t block = 0;         // else of Q8Tiles; 0: f32 tiles
-    bool small_codes = false;  // of these
+    Codes codes;               // else of Q8Tiles; without, f32 tiles
     int64_t columns = 0;
     bool crossed = adds_cheaply();  // whether products are, where there are such
 

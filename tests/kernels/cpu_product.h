@@ -43,7 +43,7 @@ inline std::vector<float> product_of_packed(const kernels::cpu::Isa& isa, gguf::
     };
     const cpu::MatrixKernels& kernels = *isa.kernels(int(dtype));
     cpu::TileForm form = cpu::tile_form_for(isa, dtype, columns, crossed);
-    form.small_codes |= small;
+    form.codes.small |= small;
     const int64_t stride = tiles               ? form.bytes()
                            : kernels.block > 0 ? cpu::q8_row(columns, kernels.block).bytes
                                                : (columns * 4 + 63) / 64 * 64;
@@ -55,7 +55,7 @@ inline std::vector<float> product_of_packed(const kernels::cpu::Isa& isa, gguf::
         if (tiles)
             form.place(row, to + token / cpu::tile_tokens * stride, int(token % cpu::tile_tokens));
         else if (kernels.block > 0)
-            cpu::Codes{kernels.block, form.small_codes}.quantize(isa, row, columns,
+            cpu::Codes{kernels.block, form.codes.small}.quantize(isa, row, columns,
                                                                  to + token * stride);
         else
             std::copy_n(row, columns, reinterpret_cast<float*>(to + token * stride));

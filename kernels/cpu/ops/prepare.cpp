@@ -41,15 +41,15 @@ void each_dense_row(const graph::View& view, const Site& site, const Worker& wor
     for (int64_t r = first; r < last; ++r) use(r, dense.row(r));
 }
 
-template <int64_t block, bool small>
+template <Codes codes>
 Task bind_q8(const Launch& launch, const Site& site) {
     graph::View from = site.view(launch.operations[0].inputs[0]);
     graph::View to = site.view(launch.operations[0].output);
-    int64_t columns = columns_of(from), stride = q8_row(columns, block).bytes;
+    int64_t columns = columns_of(from), stride = q8_row(columns, codes.block).bytes;
     return [=](const Worker& worker) {
         each_dense_row(from, site, worker, [&](int64_t r, const float* row) {
-            Codes{block, small}.quantize(site.isa, row, columns,
-                                         reinterpret_cast<uint8_t*>(to.data) + r * stride);
+            codes.quantize(site.isa, row, columns,
+                           reinterpret_cast<uint8_t*>(to.data) + r * stride);
         });
     };
 }
@@ -71,21 +71,12 @@ Task bind_tiles(const Launch& launch, const Site& site, const TileForm& form) {
     };
 }
 
-// The tiles of which one field says all: &TileForm::block and 32.
+// The tiles of which one field says all: &TileForm::parts and 2.
 template <auto field, auto value>
 Task bind_tiles_of(const Launch& launch, const Site& site) {
     TileForm form{.isa = &site.isa, .columns = columns_of(launch.operations[0].inputs[0].view)};
     form.*field = value;
     return bind_tiles(launch, site, form);
-}
-
-template <int64_t block>
-Task bind_small_tiles(const Launch& launch, const Site& site) {
-    return bind_tiles(launch, site,
-                      {.isa = &site.isa,
-                       .block = block,
-                       .small_codes = true,
-                       .columns = columns_of(launch.operations[0].inputs[0].view)});
 }
 
 Task bind_dense(const Launch& launch, const Site& site) {
@@ -104,34 +95,38 @@ size_t never(std::span<const Operation>) { return 0; }
 }  // namespace
 
 extern const CpuKernel prepare_q8_of_32{
-    .name = "prepare.q8_of_32", .claim = never, .bind = bind_q8<32, false>, .by_tokens = true};
+    .name = "prepare.q8_of_32", .claim = never, .bind = bind_q8<Codes{32}>, .by_tokens = true};
 extern const CpuKernel prepare_q8_of_256{
-    .name = "prepare.q8_of_256", .claim = never, .bind = bind_q8<256, false>, .by_tokens = true};
-extern const CpuKernel prepare_small_q8_of_32{
-    .name = "prepare.small_q8_of_32", .claim = never, .bind = bind_q8<32, true>, .by_tokens = true};
+    .name = "prepare.q8_of_256", .claim = never, .bind = bind_q8<Codes{256}>, .by_tokens = true};
+extern const CpuKernel prepare_small_q8_of_32{.name = "prepare.small_q8_of_32",
+                                              .claim = never,
+                                              .bind = bind_q8<Codes{32, true}>,
+                                              .by_tokens = true};
 extern const CpuKernel prepare_small_q8_of_256{.name = "prepare.small_q8_of_256",
                                                .claim = never,
-                                               .bind = bind_q8<256, true>,
+                                               .bind = bind_q8<Codes{256, true}>,
                                                .by_tokens = true};
 extern const CpuKernel prepare_q8_of_32_tiles{.name = "prepare.q8_of_32_tiles",
                                               .claim = never,
-                                              .bind = bind_tiles_of<&TileForm::block, 32>,
+                                              .bind = bind_tiles_of<&TileForm::codes, Codes{32}>,
                                               .by_tokens = true};
 extern const CpuKernel prepare_q8_of_256_tiles{.name = "prepare.q8_of_256_tiles",
                                                .claim = never,
-                                               .bind = bind_tiles_of<&TileForm::block, 256>,
+                                               .bind = bind_tiles_of<&TileForm::codes, Codes{256}>,
                                                .by_tokens = true};
-extern const CpuKernel prepare_small_q8_of_32_tiles{.name = "prepare.small_q8_of_32_tiles",
-                                                    .claim = never,
-                                                    .bind = bind_small_tiles<32>,
-                                                    .by_tokens = true};
-extern const CpuKernel prepare_small_q8_of_256_tiles{.name = "prepare.small_q8_of_256_tiles",
-                                                     .claim = never,
-                                                     .bind = bind_small_tiles<256>,
-                                                     .by_tokens = true};
+extern const CpuKernel prepare_small_q8_of_32_tiles{
+    .name = "prepare.small_q8_of_32_tiles",
+    .claim = never,
+    .bind = bind_tiles_of<&TileForm::codes, Codes{32, true}>,
+    .by_tokens = true};
+extern const CpuKernel prepare_small_q8_of_256_tiles{
+    .name = "prepare.small_q8_of_256_tiles",
+    .claim = never,
+    .bind = bind_tiles_of<&TileForm::codes, Codes{256, true}>,
+    .by_tokens = true};
 extern const CpuKernel prepare_f32_tiles{.name = "prepare.f32_tiles",
                                          .claim = never,
-                                         .bind = bind_tiles_of<&TileForm::block, 0>,
+                                         .bind = bind_tiles_of<&TileForm::codes, Codes{}>,
                                          .by_tokens = true};
 extern const CpuKernel prepare_bf16{.name = "prepare.bf16",
                                     .claim = never,
