@@ -133,16 +133,18 @@ TEST(CpuShortBf16, KnowsNumbersOfOtherTypes) {
         ASSERT_EQ(cpu::narrow(DType::F16, file, 1, narrowed), has) << number;
         uint16_t bf16;
         std::memcpy(&bf16, narrowed, 2);
-        if (has) ASSERT_EQ(gguf::f32_to_f16(gguf::bf16_to_f32(bf16)), half) << number;
+        if (has) {
+            ASSERT_EQ(gguf::f32_to_f16(gguf::bf16_to_f32(bf16)), half) << number;
+        }
     }
-    for (const auto [number, has] : {std::pair{1.0f, true},
-                                     {-0.0f, true},
-                                     {1e38f, false},
-                                     {0x1.fep127f, true},
-                                     {0x1p-133f, true},
-                                     {0x1p-134f, false},
-                                     {1.00390625f, false},
-                                     {1.0078125f, true}}) {
+    for (const auto& [number, has] : {std::pair{1.0f, true},
+                                      {-0.0f, true},
+                                      {1e38f, false},
+                                      {0x1.fep127f, true},
+                                      {0x1p-133f, true},
+                                      {0x1p-134f, false},
+                                      {1.00390625f, false},
+                                      {1.0078125f, true}}) {
         std::byte file[4], narrowed[2];
         std::memcpy(file, &number, 4);
         EXPECT_EQ(cpu::narrow(DType::F32, file, 1, narrowed), has) << number;

@@ -43,8 +43,9 @@ TEST(BenchHelp, explains_profiles) {
         if (!lines[i].empty()) names.push_back(split(lines[i], "|")[1]);
     EXPECT_EQ(names.size(), 2u + 9 + 4);
     for (const std::string& cell : names)
-        if (const std::string name(trimmed(cell)); !name.empty())
+        if (const std::string name(trimmed(cell)); !name.empty()) {
             EXPECT_TRUE(explains(profile_columns, name)) << name;
+        }
 }
 
 }  // namespace
