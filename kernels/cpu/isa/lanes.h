@@ -13,7 +13,7 @@ inline F join_rows(F* row, Join join) {
     constexpr int half = Count > 1 ? Count / 2 : 1;
     for (int i = 0; i < half; ++i) {
         const F other = row[i + Count / 2];
-        row[i] = join(even_blocks<Size>(row[i], other), odd_blocks<Size>(row[i], other));
+        row[i] = join(kept_blocks<Size>(row[i], other), swapped_blocks<Size>(row[i], other));
     }
     if constexpr (Size > 1) return join_rows<half, Size / 2>(row, join);
     return row[0];

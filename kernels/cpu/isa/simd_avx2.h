@@ -225,5 +225,17 @@ inline F odd_blocks(F a, F b) {
         return _mm256_castpd_ps(_mm256_unpackhi_pd(_mm256_castps_pd(a), _mm256_castps_pd(b)));
     if constexpr (Size == 1) return _mm256_blend_ps(_mm256_movehdup_ps(a), b, 0xaa);
 }
+template <int Size>
+inline F kept_blocks(F a, F b) {
+    constexpr int odd = Size == 4 ? 0xf0 : Size == 2 ? 0xcc : 0xaa;
+    return _mm256_blend_ps(a, b, odd);
+}
+template <int Size>
+inline F swapped_blocks(F a, F b) {
+    if constexpr (Size == 4) return _mm256_permute2f128_ps(a, b, 0x21);
+    if constexpr (Size == 2)
+        return _mm256_castpd_ps(_mm256_shuffle_pd(_mm256_castps_pd(a), _mm256_castps_pd(b), 5));
+    if constexpr (Size == 1) return _mm256_permute_ps(kept_blocks<1>(b, a), 0xb1);
+}
 
 }  // namespace tandem::kernels::cpu::TANDEM_ISA

@@ -298,5 +298,19 @@ inline F odd_blocks(F a, F b) {
         return _mm512_castpd_ps(_mm512_unpackhi_pd(_mm512_castps_pd(a), _mm512_castps_pd(b)));
     if constexpr (Size == 1) return _mm512_mask_movehdup_ps(b, 0x5555, a);
 }
+template <int Size>
+inline F kept_blocks(F a, F b) {
+    constexpr int odd = Size == 8 ? 0xff00 : Size == 4 ? 0xf0f0 : Size == 2 ? 0xcccc : 0xaaaa;
+    return _mm512_mask_blend_ps(__mmask16(odd), a, b);
+}
+template <int Size>
+inline F swapped_blocks(F a, F b) {
+    if constexpr (Size == 8) return _mm512_shuffle_f32x4(a, b, 0x4e);
+    if constexpr (Size == 2)
+        return _mm512_castpd_ps(_mm512_shuffle_pd(_mm512_castps_pd(a), _mm512_castps_pd(b), 0x55));
+    const F others = kept_blocks<Size>(b, a);
+    if constexpr (Size == 4) return _mm512_shuffle_f32x4(others, others, 0xb1);
+    if constexpr (Size == 1) return _mm512_permute_ps(others, 0xb1);
+}
 
 }  // namespace tandem::kernels::cpu::TANDEM_ISA

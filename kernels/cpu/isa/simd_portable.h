@@ -364,5 +364,13 @@ template <int Size>
 inline F odd_blocks(F a, F b) {
     return each_lane<F>([&](int i) { return i / Size % 2 ? b.lane[i] : a.lane[i + Size]; });
 }
+template <int Size>
+inline F kept_blocks(F a, F b) {
+    return each_lane<F>([&](int i) { return i / Size % 2 ? b.lane[i] : a.lane[i]; });
+}
+template <int Size>
+inline F swapped_blocks(F a, F b) {
+    return each_lane<F>([&](int i) { return i / Size % 2 ? b.lane[i - Size] : a.lane[i + Size]; });
+}
 
 }  // namespace tandem::kernels::cpu::TANDEM_ISA
