@@ -40,6 +40,18 @@ void rows_of_tiles(const float* scores, int64_t cells, CodesScratch& s) {
             std::memcpy(s.rows[i] + c, scores, width * sizeof(float));
 }
 
+// The rows of a tile's cells, from cell c on. That of the last cell stands for those behind it.
+template <int width>
+inline void find_rows(const CacheRun& run, int64_t c, int64_t count,
+                      const uint8_t* (&rows)[width]) {
+    if (c + width <= count && run.lie_together(c, c + width)) {
+        rows[0] = run.row(c);
+        for (int i = 1; i < width; ++i) rows[i] = rows[i - 1] + run.stride;
+    } else {
+        for (int i = 0; i < width; ++i) rows[i] = run.row(c + i < count ? c + i : count - 1);
+    }
+}
+
 // q [queries][length] k^T of `count` cells. Meanwhile their values come from memory.
 template <int queries, typename Rows>
 inline void multiply_keys(const CacheHead& keys, const CacheRun& run, const CacheRun& values,
@@ -47,12 +59,10 @@ inline void multiply_keys(const CacheHead& keys, const CacheRun& run, const Cach
     constexpr int width = lanes / queries;
     for (int64_t c = 0; c < count; c += width) {
         const uint8_t* rows[width];
-        for (int i = 0; i < width; ++i) {
-            const int64_t cell = c + i < count ? c + i : count - 1;
-            rows[i] = run.row(cell);
-            run.fetch_ahead(rows[i]);
-            for (int64_t at = 0; at < values.stride; at += 64) prefetch_far(values.row(cell) + at);
-        }
+        find_rows(run, c, count, rows);
+        run.fetch_ahead(rows[0], width);
+        const uint8_t* value = values.row(c);
+        for (int64_t at = 0; at < width * values.stride; at += 64) prefetch_far(value + at);
         F tile[lanes];
         for (F& sum : tile) sum = zero();
         constexpr int vectors = Rows::unit;

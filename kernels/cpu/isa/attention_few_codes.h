@@ -136,8 +136,7 @@ inline int32_t sum_of(const int16_t* codes, int64_t count) {
 // Rows of as many cells as there are lanes, from c on, side by side: where they lie, or where they
 // go round the end of a run or are not all there, copies.
 inline const uint8_t* rows_from(const CacheRun& run, int64_t c, int64_t count, CodesScratch& s) {
-    const int64_t end = c + lanes;
-    if (end <= count && (end <= run.until_end || c >= run.until_end)) return run.row(c);
+    if (c + lanes <= count && run.lie_together(c, c + lanes)) return run.row(c);
     for (int64_t i = 0; i < lanes; ++i)
         std::memcpy(s.copies + i * run.stride, run.row(c + i < count ? c + i : count - 1),
                     size_t(run.stride));
@@ -180,8 +179,7 @@ inline void multiply_key_codes(const CacheHead& keys, const CacheRun& run, const
     encode_queries(q, keys.length, Codes::zero, s, scales);
     for (int64_t c = 0; c < count; c += lanes) {
         const uint8_t* const rows = rows_from(run, c, count, s);
-        for (int64_t at = 0; at < lanes * run.stride; at += 64)
-            prefetch_line<attention_few_queries>(run.row(c) + at);
+        run.fetch_ahead(run.row(c), lanes);
         for (int64_t at = 0; at < lanes * values.stride; at += 64) prefetch_far(values.row(c) + at);
         F totals[queries], nan_or_zero = zero();
         for (F& total : totals) total = zero();

@@ -78,10 +78,14 @@ struct CacheRun {
           until_end(cache.cells - position % cache.cells),
           round(cache.cells * cache.stride) {}
     const uint8_t* row(int64_t i) const { return first + i * stride - (i < until_end ? 0 : round); }
-    // Asks memory for rows that are wanted soon, given one at work, as of a stream that many tokens
-    // pass.
-    void fetch_ahead(const uint8_t* row) const {
-        for (int64_t at = 0; at < stride; at += 64) prefetch_line<attention_few_queries>(row + at);
+    bool lie_together(int64_t from, int64_t to) const {
+        return to <= until_end || from >= until_end;
+    }
+    // Asks memory for rows that are wanted soon, given the first of those at work, as of a stream
+    // that many tokens pass.
+    void fetch_ahead(const uint8_t* row, int64_t count = 1) const {
+        for (int64_t at = 0; at < count * stride; at += 64)
+            prefetch_line<attention_few_queries>(row + at);
     }
 };
 
