@@ -127,7 +127,8 @@ TEST(Devices, divide_the_memory_that_they_live_in) {
     ASSERT_EQ(three.size(), 3u);
     const bool software = adapters.list[0].software;
     EXPECT_NEAR(three[1] / host, software || adapters.list[0].integrated ? 1 / 3. : 1, 0.1);
-    EXPECT_DOUBLE_EQ(three[0], three[2]);
+    // The first handle of a GPU takes some of its memory before the next one asks what is free.
+    EXPECT_NEAR(three[2] / three[0], 1, software ? 0 : 0.02);
     if (software) {
         EXPECT_DOUBLE_EQ(three[0], three[1]);
     }
