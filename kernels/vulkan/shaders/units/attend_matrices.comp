@@ -240,15 +240,17 @@ void soften(int first) {
     if (sharers > 1)
         [[unroll]] for (uint i = 0; i < sharers; ++i) most[0] = max(most[0], most_of[row + i]);
 
-    bool scales = false;
+    // Of results that are there. In floats: where subgroupOr() told whether a row moves, the results
+    // of one that moved alone stayed as they were at times (NVIDIA 580.159, heads of 256).
+    float least = 1;
     [[unroll]] for (uint r = 0; r < rows_each; ++r) {
         bool moves = most[r] > reference[r] + most_exponent;
-        scales = scales || (moves && reference[r] > unset);
         float moved = moves ? most[r] - usual_exponent : reference[r];
-        factors[r] = exp2(reference[r] - moved);
+        factors[r] = moves ? exp2(reference[r] - moved) : 1;
+        if (reference[r] > unset) least = min(least, factors[r]);
         reference[r] = moved;
     }
-    if (subgroupOr(uint(scales)) != 0) scale_results(factors);
+    if (subgroupMin(least) < 1) scale_results(factors);
     [[unroll]] for (uint r = 0; r < rows_each; ++r) {
         uint at = staged_row(r) + share_of_row() * cells_each / 8, own = r * cells_each / 4;
         [[unroll]] for (uint i = 0; i < turns(cells_each / 8); ++i) {
