@@ -240,14 +240,15 @@ void soften(int first) {
     if (sharers > 1)
         [[unroll]] for (uint i = 0; i < sharers; ++i) most[0] = max(most[0], most_of[row + i]);
 
-    // Of results that are there. In floats: where subgroupOr() told whether a row moves, the results
-    // of one that moved alone stayed as they were at times (NVIDIA 580.159, heads of 256).
+    // Of results that are there. Without branches, so that nobody is elsewhere when all are asked:
+    // where && and subgroupOr() told whether a row moves, the results of one that moved alone stayed
+    // as they were at times (NVIDIA 580.159, heads of 256).
     float least = 1;
     [[unroll]] for (uint r = 0; r < rows_each; ++r) {
         bool moves = most[r] > reference[r] + most_exponent;
-        float moved = moves ? most[r] - usual_exponent : reference[r];
-        factors[r] = moves ? exp2(reference[r] - moved) : 1;
-        if (reference[r] > unset) least = min(least, factors[r]);
+        float moved = mix(reference[r], most[r] - usual_exponent, moves);
+        factors[r] = mix(1.0, exp2(reference[r] - moved), moves);
+        least = min(least, mix(1.0, factors[r], reference[r] > unset));
         reference[r] = moved;
     }
     if (subgroupMin(least) < 1) scale_results(factors);
@@ -264,10 +265,10 @@ void soften(int first) {
 
 // Whether one of the subgroup's queries sees one of the cells from `first` on.
 bool sees(int first) {
-    bool one = false;
+    uint one = 0;
     [[unroll]] for (uint r = 0; r < rows_each; ++r)
-        one = one || (first <= newest[r] && first + int(cells_at_once) > oldest[r]);
-    return subgroupOr(uint(one)) != 0;
+        one |= uint(first <= newest[r]) & uint(first + int(cells_at_once) > oldest[r]);
+    return subgroupOr(one) != 0;
 }
 
 // Of this block.
