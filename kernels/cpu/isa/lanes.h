@@ -6,8 +6,8 @@
 
 namespace tandem::kernels::cpu::TANDEM_ISA {
 
-// Lane i of the result is what `join` makes of the lanes of row[i]. Of fewer rows, a divisor of
-// lanes, each has as many lanes side by side as there are for it.
+// Lane i of the result is what `join` makes of row[i]'s lanes, in any order. Of fewer rows, a
+// divisor of lanes, each has as many lanes side by side as there are for it.
 template <int Count = lanes, int Size = lanes / 2, typename Join>
 inline F join_rows(F* row, Join join) {
     constexpr int half = Count > 1 ? Count / 2 : 1;
