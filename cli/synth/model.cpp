@@ -27,6 +27,10 @@ namespace {
 constexpr int64_t piece_bytes = 4 << 20;
 constexpr std::string_view frequencies = "rope_freqs.weight";
 
+// A number for each of something, not a matrix to multiply with: also where it stands in rows of
+// one.
+bool is_vector(const TensorInfo& tensor) { return tensor.dims == 1 || tensor.row_length() == 1; }
+
 // Norms and scales are around 1, biases around 0, and logarithms of decays below it.
 std::vector<float> vector_values(const SyntheticModel& model, const TensorInfo& tensor) {
     if (tensor.name == frequencies) return model.frequencies;
@@ -171,7 +175,7 @@ void write_into(const SyntheticModel& model, const fs::path& file, const std::st
     gguf::Writer writer(file, model.metadata, model.tensors, name);
     std::vector<std::byte> piece;
     for (const TensorInfo& tensor : model.tensors) {
-        if (tensor.dims == 1) {
+        if (is_vector(tensor)) {
             const std::vector<float> values = vector_values(model, tensor);
             writer.write(std::as_bytes(std::span(values)));
             done += tensor.bytes();

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "cli/bench/measurement.h"
 #include "cli/engine.h"
@@ -68,6 +69,8 @@ TEST(Presets, a_plan_is_made_of_each) {
     }
 }
 
+constexpr int64_t context = 256;
+
 // The same kind of model, with few and small parts.
 Preset shrunk(Preset preset) {
     auto shrink = [](int64_t& extent, int64_t most) { extent = std::min(extent, most); };
@@ -89,11 +92,24 @@ Preset shrunk(Preset preset) {
     return preset;
 }
 
+// Answers to a text as long as the context are numbers: states that grow would not stay such.
+void expect_numbers(parallel::Executor& executor) {
+    const std::vector<int32_t> text{3, 14, 15, 92, 65, 35, 89, 79};
+    for (int32_t position = 0; position < context; position += int32_t(text.size())) {
+        graph::StepInputs inputs;
+        inputs.append(0, position, text);
+        inputs.rows = {int32_t(text.size()) - 1};
+        executor.wait(executor.submit(std::move(inputs)), [](int64_t, auto logits) {
+            EXPECT_TRUE(std::ranges::all_of(logits, [](float x) { return std::isfinite(x); }));
+        });
+    }
+}
+
 void expect_runs(const Preset& preset, const char* type, const test::Folder& folder) {
     write(design(shrunk(preset), find_recipe(type), 0, 1), folder / "x.gguf");
     const gguf::File file = gguf::File::open(folder / "x.gguf");
     EngineOptions options{.devices = {"cpu"}};
-    options.model.context = options.plan.context = 16;
+    options.model.context = options.plan.context = context;
     options.plan.bucket = 8;
     Engine engine(file, options);
     Subject subject{engine.executor(), first_token(file.metadata())};
@@ -102,6 +118,7 @@ void expect_runs(const Preset& preset, const char* type, const test::Folder& fol
         subject, {.prompt = 8, .generated = 2}, {.repetitions = 1, .warmup = false},
         [](const std::string&) {}, times);
     EXPECT_EQ(times.size(), 1u);
+    expect_numbers(engine.executor());
 }
 
 // The first one of each family, and where that has no experts the first one that has.
