@@ -208,7 +208,7 @@ void scale_results(float factors[rows_each]) {
 }
 
 // Turns the staged scores of cells from `first` on into shares.
-void soften(int first) {
+void soften(int first, bool careful) {
     vec4 scores[rows_each * cells_each / 4];
     float most[rows_each], factors[rows_each];
     first += int(share_of_row() * cells_each);
@@ -240,18 +240,21 @@ void soften(int first) {
     if (sharers > 1)
         [[unroll]] for (uint i = 0; i < sharers; ++i) most[0] = max(most[0], most_of[row + i]);
 
-    // Of results that are there. Without branches, so that nobody is elsewhere when all are asked:
-    // where && and subgroupOr() told whether a row moves, the results of one that moved alone stayed
-    // as they were at times (NVIDIA 580.159, heads of 256).
-    float least = 1;
+    // References of rows that have results move only where the subgroup scales these, by the same
+    // word: were it wrong, as it was at times where && and subgroupOr() gave it (NVIDIA 580.159,
+    // heads of 256), shares would grow, at last out of their range, and the careful turn follow.
+    float farthest = 0;
+    [[unroll]] for (uint r = 0; r < rows_each; ++r)
+        farthest = max(farthest, mix(0.0, most[r] - reference[r], reference[r] > unset));
+    uint scales = uint(careful) | uint(subgroupMax(farthest) > most_exponent);
     [[unroll]] for (uint r = 0; r < rows_each; ++r) {
-        bool moves = most[r] > reference[r] + most_exponent;
+        bool far = most[r] > reference[r] + most_exponent;
+        bool moves = bool(uint(far) & (scales | uint(reference[r] <= unset)));
         float moved = mix(reference[r], most[r] - usual_exponent, moves);
         factors[r] = mix(1.0, exp2(reference[r] - moved), moves);
-        least = min(least, mix(1.0, factors[r], reference[r] > unset));
         reference[r] = moved;
     }
-    if (subgroupMin(least) < 1) scale_results(factors);
+    if (scales != 0) scale_results(factors);
     [[unroll]] for (uint r = 0; r < rows_each; ++r) {
         uint at = staged_row(r) + share_of_row() * cells_each / 8, own = r * cells_each / 4;
         [[unroll]] for (uint i = 0; i < turns(cells_each / 8); ++i) {
@@ -310,7 +313,7 @@ void meet_cells(bool careful) {
             if (careful) keep_finite();
             if (seen) {
                 multiply_keys();
-                soften(int(first));
+                soften(int(first), careful);
             }
             fill_values();
             barrier();
