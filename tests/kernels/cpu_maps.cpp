@@ -59,20 +59,34 @@ TEST(CpuMaps, AreWhatTheStandardLibrarySays) {
         }
 }
 
+// Calls run(from, to, y) for all of an array and for two parts of it, and compares what they give.
+template <typename Run>
+void expect_same_bits_in_parts(size_t count, const std::string& what, Run run) {
+    const size_t cut = count / 2 - 3;
+    std::vector<float> whole(count), parts(count);
+    run(0, count, whole.data());
+    run(0, cut, parts.data());
+    run(cut, count, parts.data() + cut);
+    for (size_t i = 0; i < count; ++i)
+        EXPECT_EQ(std::bit_cast<uint32_t>(whole[i]), std::bit_cast<uint32_t>(parts[i]))
+            << what << ", number " << i;
+}
+
 TEST(CpuMaps, GiveTheSameBitsWhereverAnArrayIsCut) {
-    const std::vector<float> x = numbers();
-    for (const test::Machine& machine : test::machines())
-        for (const Case& how : cases) {
-            Map* map = kernels::cpu::find_variant(machine.variant)->isa().*how.map;
-            std::vector<float> whole(x.size()), parts(x.size());
-            const auto count = int64_t(x.size()), cut = count / 2 - 3;
-            map(x.data(), whole.data(), count, parameter);
-            map(x.data(), parts.data(), cut, parameter);
-            map(x.data() + cut, parts.data() + cut, count - cut, parameter);
-            for (size_t i = 0; i < x.size(); ++i)
-                EXPECT_EQ(std::bit_cast<uint32_t>(whole[i]), std::bit_cast<uint32_t>(parts[i]))
-                    << machine.variant << " " << how.name << " of " << x[i];
-        }
+    const std::vector<float> x = numbers(), reversed(x.rbegin(), x.rend());
+    for (const test::Machine& machine : test::machines()) {
+        const Isa& isa = kernels::cpu::find_variant(machine.variant)->isa();
+        for (const Case& how : cases)
+            expect_same_bits_in_parts(
+                x.size(), machine.variant + " " + how.name, [&](size_t from, size_t to, float* y) {
+                    (isa.*how.map)(x.data() + from, y, int64_t(to - from), parameter);
+                });
+        for (auto unit : {isa.silu_mul, isa.gelu_mul, isa.clamped_swiglu})
+            expect_same_bits_in_parts(
+                x.size(), machine.variant + " unit", [&](size_t from, size_t to, float* y) {
+                    unit(x.data() + from, reversed.data() + from, y, int64_t(to - from));
+                });
+    }
 }
 
 // Wherever one stands in an array, in a vector or behind them.
