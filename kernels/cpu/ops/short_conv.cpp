@@ -14,7 +14,7 @@ size_t claim(std::span<const Operation> ahead) {
     if (!is(operation, "short_conv")) return 0;
     size_t columns = operation.output.view.axes.size() - 1;
     const graph::View &x = operation.inputs[0].view, &state = operation.inputs[2].view;
-    return state.row_length() < convolution_taps && as_rows(x, columns) &&
+    return state.row_length() > 0 && state.row_length() < convolution_taps && as_rows(x, columns) &&
                    as_rows(operation.output.view, columns)
                ? 1
                : 0;
