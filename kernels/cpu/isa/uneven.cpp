@@ -40,6 +40,16 @@ constexpr int move3 = gguf::levels3[8] - gguf::levels3[0];
 constexpr int move4 = gguf::levels4[16] - gguf::levels4[0];
 constexpr int move5 = gguf::levels5[32] - gguf::levels5[0], move6 = gguf::shift6;
 
+// What levels of a run of 32 elements are moved by: those of its first and its last 16, of a bit
+// each.
+struct Moves {
+    I first, last;
+
+    Moves(I moved, int run, int number)
+        : first(moved_by(moved, 2 * run, number)), last(moved_by(moved, 2 * run + 1, number)) {}
+    [[gnu::always_inline]] I of_quad(int j) const { return j < 4 ? first : last; }
+};
+
 // x = d (S - 8) L[q]
 struct IQ2_K {
     using Scales = WholeScales<true, false>;
@@ -56,12 +66,10 @@ struct IQ2_K {
           moved(load_u16(p + 2 * lanes)),
           packed{dword(p + 4 * lanes, 0), dword(p + 4 * lanes, 1)} {}
     [[gnu::always_inline]] auto codes(int run) const {
-        const I first = moved_by(moved, 2 * run, move2),
-                second = moved_by(moved, 2 * run + 1, move2);
-        return
-            [q = p + (12 + 8 * run) * lanes, table = table16(levels2.level), first, second](int j) {
-                return add_bytes(lookup(table, two_bits(q, j, 0)), j < 4 ? first : second);
-            };
+        const Moves moves(moved, run, move2);
+        return [q = p + (12 + 8 * run) * lanes, table = table16(levels2.level), moves](int j) {
+            return add_bytes(lookup(table, two_bits(q, j, 0)), moves.of_quad(j));
+        };
     }
     [[gnu::always_inline]] Scales scales(int run) const {
         Scales s{d};
@@ -90,11 +98,10 @@ struct IQ3_K {
           packed{dword(p + 6 * lanes, 0), dword(p + 6 * lanes, 1)} {}
     [[gnu::always_inline]] auto codes(int run) const {
         const uint8_t* const q = p + (14 + 12 * run) * lanes;
-        const I first = moved_by(moved, 2 * run, move3),
-                second = moved_by(moved, 2 * run + 1, move3);
-        return [q, high = dword(q, 0), table = table16(levels3.level), first, second](int j) {
+        const Moves moves(moved, run, move3);
+        return [q, high = dword(q, 0), table = table16(levels3.level), moves](int j) {
             const I index = three_bits(high, q + 4 * lanes, j);
-            return biased(add_bytes(lookup(table, index), j < 4 ? first : second));
+            return biased(add_bytes(lookup(table, index), moves.of_quad(j)));
         };
     }
     [[gnu::always_inline]] Scales scales(int run) const {
@@ -140,12 +147,9 @@ struct IQ4_K : SixBitScales {
     // d, moved u16, high 2 bits of scales [4], low 4 bits [8], codes [128]
     using SixBitScales::SixBitScales;
     [[gnu::always_inline]] auto codes(int run) const {
-        const I first = moved_by(moved, 2 * run, move4),
-                second = moved_by(moved, 2 * run + 1, move4);
-        return [q = p + (16 + 16 * run) * lanes, table = biased(table16(levels4.level)), first,
-                second](int j) {
-            return add_bytes(lookup_nibbles(table, q, j), j < 4 ? first : second);
-        };
+        const Moves moves(moved, run, move4);
+        return [q = p + (16 + 16 * run) * lanes, table = biased(table16(levels4.level)),
+                moves](int j) { return add_bytes(lookup_nibbles(table, q, j), moves.of_quad(j)); };
     }
 };
 
@@ -157,11 +161,10 @@ struct IQ5_K : SixBitScales {
     using SixBitScales::SixBitScales;
     [[gnu::always_inline]] auto codes(int run) const {
         const uint8_t* const q = p + (16 + 20 * run) * lanes;
-        const I first = moved_by(moved, 2 * run, move5),
-                second = moved_by(moved, 2 * run + 1, move5);
-        return [q, high = dword(q, 0), table = LevelTable<32>(levels5), first, second](int j) {
+        const Moves moves(moved, run, move5);
+        return [q, high = dword(q, 0), table = LevelTable<32>(levels5), moves](int j) {
             const I index = five_bits(high, q + 4 * lanes, j);
-            return biased(add_bytes(table[index], j < 4 ? first : second));
+            return biased(add_bytes(table[index], moves.of_quad(j)));
         };
     }
 };
@@ -179,11 +182,10 @@ struct IQ6_K {
     explicit IQ6_K(const uint8_t* at) : p(at), d(load_f16(p)), moved(load_u16(p + 2 * lanes)) {}
     [[gnu::always_inline]] auto codes(int run) const {
         const uint8_t* const q = p + (20 + 24 * run) * lanes;
-        const I first = moved_by(moved, 2 * run, move6),
-                second = moved_by(moved, 2 * run + 1, move6);
-        return [q, table = LevelTable<64>(levels6), first, second](int j) {
+        const Moves moves(moved, run, move6);
+        return [q, table = LevelTable<64>(levels6), moves](int j) {
             const I index = six_bits(q, q + 8 * lanes, j);
-            return biased(add_bytes(table[index], j < 4 ? first : second));
+            return biased(add_bytes(table[index], moves.of_quad(j)));
         };
     }
     [[gnu::always_inline]] Scales scales(int run) const {
