@@ -1,10 +1,10 @@
 // Attention of few queries: rows of the cache go from memory to registers and are used for up to
-// eight queries there, nothing of them is stored. attention_block.cpp has the scalar version, of
+// eight queries there; nothing of them is stored. attention_block.cpp has the scalar version, of
 // which this does all cells as one block; lanes of a vector add up every so many elements of a
 // score, and then each other.
 //
 // A tile is `queries` queries by lanes / queries cells, one accumulator for each pair. Its scores
-// are a vector [queries][cells of a tile], so that soft maximum and weights need no transposition.
+// are a vector [queries][cells of a tile], so that softmax and weights need no transposition.
 // Many rows of codes go other ways (attention_few_codes.h).
 #include "kernels/cpu/isa/attention_cells.h"
 #include "kernels/cpu/isa/attention_few_codes.h"
@@ -177,7 +177,7 @@ void weigh(const Attention& a, int64_t at, int64_t count, int64_t padded, float*
     }
     F best = splat(unseen), sum = zero();
     for (int64_t c = 0; c < padded; c += width) best = max(best, load_f32(scores + c * queries));
-    best = spread_largest<width>(best);
+    best = spread<width>(best, [](F a, F b) { return max(a, b); });
     const F base = base_of(best);
     for (int64_t c = 0; c < padded; c += width) {
         F weight = weight_of(load_f32(scores + c * queries), base);
@@ -186,7 +186,7 @@ void weigh(const Attention& a, int64_t at, int64_t count, int64_t padded, float*
     }
     float most[lanes], total[lanes];
     store(most, best);
-    store(total, spread_sum<width>(sum));
+    store(total, spread<width>(sum, [](F a, F b) { return add(a, b); }));
     for (int i = 0; i < queries && at + i < a.queries; ++i) {
         a.most[at + i] = most[i * width];
         a.total[at + i] = total[i * width];

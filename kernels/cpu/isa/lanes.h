@@ -59,23 +59,14 @@ inline void transpose(F (&row)[lanes]) {
     for (int i = 0; i < lanes; ++i) store(to + i * to_stride, square[i]);
 }
 
-// Every lane gets the largest of its `Width` neighbours, and their sum.
-template <int Width = lanes>
-inline F spread_largest(F x) {
-    if constexpr (Width == 1)
+// Every lane gets what `join` makes of `Width` neighbours.
+template <int Width = lanes, typename Join>
+inline F spread(F x, Join join) {
+    if constexpr (Width == 1) {
         return x;
-    else {
+    } else {
         constexpr int half = Width / 2;
-        return spread_largest<half>(max(even_blocks<half>(x, x), odd_blocks<half>(x, x)));
-    }
-}
-template <int Width = lanes>
-inline F spread_sum(F x) {
-    if constexpr (Width == 1)
-        return x;
-    else {
-        constexpr int half = Width / 2;
-        return spread_sum<half>(add(even_blocks<half>(x, x), odd_blocks<half>(x, x)));
+        return spread<half>(join(even_blocks<half>(x, x), odd_blocks<half>(x, x)), join);
     }
 }
 
