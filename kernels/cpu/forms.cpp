@@ -93,11 +93,11 @@ int64_t TileForm::bytes() const {
 int64_t TileForm::groups() const {
     if (parts > 0 && isa->reduced == Reduced::AllTypes) return 1;
     const bool are_codes = codes.block > 0 || q16_block > 0;
-    return are_codes && !crossed ? isa->most_panel_groups : isa->panel_groups;
+    return are_codes && !adding ? isa->most_panel_groups : isa->panel_groups;
 }
 
 Multiply TileForm::product_of(const MatrixKernels& kernels) const {
-    if (crossed && kernels.multiply_crossed) return kernels.multiply_crossed;
+    if (adding && kernels.multiply_adding) return kernels.multiply_adding;
     if (q16_block > 0) return kernels.multiply_q16;
     return parts > 0 ? kernels.multiply_bf16 : kernels.multiply_tiles;
 }
@@ -117,18 +117,18 @@ void TileForm::place(const float* row, uint8_t* tile, int token) const {
     }
 }
 
-TileForm tile_form_for(const Isa& isa, gguf::DType dtype, int64_t columns, bool crossed) {
+TileForm tile_form_for(const Isa& isa, gguf::DType dtype, int64_t columns, bool adding) {
     const MatrixKernels& kernels = *isa.kernels(int(dtype));
     const bool q16 =
-        kernels.q16_block > 0 && (kernels.multiply_q16 || (crossed && kernels.multiply_crossed));
+        kernels.q16_block > 0 && (kernels.multiply_q16 || (adding && kernels.multiply_adding));
     const int parts = kernels.multiply_bf16 && !q16 ? bf16_parts(dtype) : 0;
     return {.isa = &isa,
             .parts = parts,
             .q16_block = q16 ? kernels.q16_block : 0,
             .codes = {.block = parts > 0 || q16 ? 0 : codes_for(dtype).block,
-                      .small = crossed && kernels.crosses_small_codes},
+                      .small = adding && kernels.crosses_small_codes},
             .columns = columns,
-            .crossed = crossed};
+            .adding = adding};
 }
 
 int64_t most_tile_bytes(gguf::DType dtype, int64_t columns) {

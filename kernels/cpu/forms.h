@@ -48,7 +48,7 @@ struct TileForm {
     int64_t q16_block = 0;     // of Q16Tiles; 0: others
     Codes codes;               // else of Q8Tiles; without, f32 tiles
     int64_t columns = 0;
-    bool crossed = adds_cheaply();  // whether products are, where there are such
+    bool adding = adds_cheaply();  // multiply_adding(), where a type has it
 
     explicit operator bool() const { return isa; }
     bool operator==(const TileForm&) const = default;
@@ -63,7 +63,7 @@ struct TileForm {
 // The form that a set reads with a matrix of this type, and bytes of the largest that any set
 // reads.
 TileForm tile_form_for(const Isa& isa, gguf::DType dtype, int64_t columns,
-                       bool crossed = adds_cheaply());
+                       bool adding = adds_cheaply());
 int64_t most_tile_bytes(gguf::DType dtype, int64_t columns);
 
 }  // namespace tandem::kernels::cpu

@@ -18,9 +18,11 @@
 // the nearest cache while all tiles pass: so goes isa/panel_walk.h, and what it calls multiplies
 //
 //     isa/panel_dots.h      codes of 8 bits: most types
-//     isa/q16_dots.h        codes of 16 bits: F16, BF16, types of few levels
+//     isa/q16_dots.h        codes of 16 bits: F16, BF16, types of few levels, and signed bytes
+//                           where sums are kept in halves of lanes
 //     isa/float_dots.h      floats
-//     isa/matrix_units.h    bf16 on matrix units, which walk by themselves
+//
+// Matrix units, which take bf16, have a walk of their own (isa/matrix_units.h).
 //
 // A type of weights adds a struct that gives its codes and scales (isa/weight_type.h): those of
 // isa/blocks32.cpp are the simplest. All is written in the words of isa/simd.h.
@@ -153,11 +155,11 @@ struct MatrixKernels {
     Multiply multiply_bf16 = nullptr;   // bf16 tiles
     Multiply multiply_q16 = nullptr;    // Q16Tiles
     int64_t q16_block = 0;              // of those; 0: there are none
-    // In place of one of those above on processors that adds_cheaply(): by crossed products
+    // In place of one of those above where adds_cheaply() holds: by crossed products
     // (crossed.h), with other instructions in place of some (isa/panel.h), or of fewer groups at a
     // time. It reads Q16Tiles where q16_block says so, else what multiply_tiles reads, or those of
     // small codes.
-    Multiply multiply_crossed = nullptr;
+    Multiply multiply_adding = nullptr;
     bool crosses_small_codes = false;
 };
 // Room for some groups of rows that are unpacked at a time, and for their results of some tiles of
@@ -183,8 +185,8 @@ struct Attention {
     CacheHead k2;                // of a second pair, whose scores are added; no rows: none
     int64_t begin = 0, end = 0;  // the part: at most as many positions as there are cells
     int64_t queries = 0;         // at most attention_queries
-    // Of the kv head and the sequence, whatever part of them this device has: by them is chosen
-    // what is rounded, so that a cut changes no result. 0: `queries`.
+    // Those of the kv head and the sequence on all devices together. What is rounded depends on
+    // their number alone, so that a cut changes no result. 0: `queries`.
     int64_t all_queries = 0;
     const float* const* q = nullptr;   // [queries] rows of k.length
     const float* const* q2 = nullptr;  // [queries] rows of k2.length

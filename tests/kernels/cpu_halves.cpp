@@ -200,13 +200,13 @@ TEST(CpuHalves, CrossedProductsAreTheSame) {
         for (const test::Machine& machine : test::machines()) {
             const kernels::cpu::Isa& isa = kernels::cpu::find_variant(machine.variant)->isa();
             const kernels::cpu::MatrixKernels& kernels = *isa.kernels(int(dtype));
-            if (!kernels.multiply_crossed) continue;
+            if (!kernels.multiply_adding) continue;
             SCOPED_TRACE(machine.variant + " " + std::string(gguf::name(dtype)));
             const auto block = size_t(kernels.q16_block);
             const Weights weights(dtype, alone(rows, block));
             const auto tokens = alone(2 * rows + 5, block);
-            auto product = [&](bool crossed) {
-                return test::product_of(isa, dtype, weights.bytes, tokens, true, crossed);
+            auto product = [&](bool adding) {
+                return test::product_of(isa, dtype, weights.bytes, tokens, true, adding);
             };
             expect_product(product(true), weights.values, tokens, 0x1p-13, block);
             if (kernels.multiply_q16)

@@ -30,19 +30,19 @@ inline int code_of(const kernels::cpu::Q8Tile& tile, int token, int column,
 }
 
 // y [tokens][rows] of packed rows, which are whole groups; `tiles`: tokens are read from tiles,
-// else from rows; `crossed`: their products are crossed, where there are such; `small`: codes of
+// else from rows; `adding`: by multiply_adding(), where there is one; `small`: codes of
 // tokens are small even if they are not.
 inline std::vector<float> product_of_packed(const kernels::cpu::Isa& isa, gguf::DType dtype,
                                             const std::vector<std::byte>& packed, int64_t rows,
                                             const std::vector<std::vector<float>>& tokens,
-                                            bool tiles, bool crossed, bool small = false) {
+                                            bool tiles, bool adding, bool small = false) {
     namespace cpu = kernels::cpu;
     const int64_t columns = std::ssize(tokens[0]), count = std::ssize(tokens);
     struct alignas(64) Line {
         uint8_t bytes[64];
     };
     const cpu::MatrixKernels& kernels = *isa.kernels(int(dtype));
-    cpu::TileForm form = cpu::tile_form_for(isa, dtype, columns, crossed);
+    cpu::TileForm form = cpu::tile_form_for(isa, dtype, columns, adding);
     form.codes.small |= small;
     const int64_t stride = tiles               ? form.bytes()
                            : kernels.block > 0 ? cpu::q8_row(columns, kernels.block).bytes
@@ -82,7 +82,7 @@ inline std::vector<float> product_of_packed(const kernels::cpu::Isa& isa, gguf::
 inline std::vector<float> product_of(const kernels::cpu::Isa& isa, gguf::DType dtype,
                                      const std::vector<std::vector<std::byte>>& rows,
                                      const std::vector<std::vector<float>>& tokens,
-                                     bool tiles = true, bool crossed = kernels::cpu::adds_cheaply(),
+                                     bool tiles = true, bool adding = kernels::cpu::adds_cheaply(),
                                      bool small = false) {
     namespace cpu = kernels::cpu;
     const int64_t columns = std::ssize(tokens[0]);
@@ -96,7 +96,7 @@ inline std::vector<float> product_of(const kernels::cpu::Isa& isa, gguf::DType d
         cpu::pack_group(dtype, isa.lanes, columns, of_group.data(),
                         &packed[size_t(group * group_bytes)]);
     }
-    return product_of_packed(isa, dtype, packed, std::ssize(rows), tokens, tiles, crossed, small);
+    return product_of_packed(isa, dtype, packed, std::ssize(rows), tokens, tiles, adding, small);
 }
 
 }  // namespace tandem::test

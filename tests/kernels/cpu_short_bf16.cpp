@@ -266,11 +266,11 @@ TEST(CpuShortBf16, ProductsAreThoseOfPlainWeights) {
                             isa.reduced == cpu::Reduced::AllTypes)
                             continue;
                         const auto tokens = tokens_of(count, columns);
-                        const bool crossed = cpu::adds_cheaply();
+                        const bool adding = cpu::adds_cheaply();
                         expect_same(
                             test::product_of_packed(isa, dtype, loaded.memory, std::ssize(rows),
-                                                    tokens, tiles, crossed),
-                            test::product_of(isa, dtype, bytes, tokens, tiles, crossed),
+                                                    tokens, tiles, adding),
+                            test::product_of(isa, dtype, bytes, tokens, tiles, adding),
                             tiles ? 0 : 2e-5, where + (tiles ? " tiles" : " rows"));
                     }
             }

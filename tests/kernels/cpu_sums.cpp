@@ -94,7 +94,7 @@ std::vector<std::vector<float>> extreme_tokens() {
 TEST(CpuSums, OfTheLargestCodesFit) {
     const auto tokens = extreme_tokens();
     struct How {
-        bool tiles, crossed;
+        bool tiles, adding;
     };
     for (const test::Machine& machine : test::machines())
         for (const Case& of : cases)
@@ -102,10 +102,10 @@ TEST(CpuSums, OfTheLargestCodesFit) {
                 // Small levels change by more than the bound where they are rounded.
                 if (of.dtype == DType::IQ6_K) continue;
                 const kernels::cpu::Isa& isa = kernels::cpu::find_variant(machine.variant)->isa();
-                if (how.crossed && !isa.place_small) continue;
+                if (how.adding && !isa.place_small) continue;
                 const auto bytes = extreme_rows(of);
                 const std::vector<float> y =
-                    test::product_of(isa, of.dtype, bytes, tokens, how.tiles, how.crossed);
+                    test::product_of(isa, of.dtype, bytes, tokens, how.tiles, how.adding);
                 for (size_t row = 0; row < bytes.size(); ++row) {
                     std::vector<float> weights(columns);
                     gguf::decode_row(of.dtype, bytes[row].data(), weights);
@@ -120,7 +120,7 @@ TEST(CpuSums, OfTheLargestCodesFit) {
                         EXPECT_NEAR(y[token * bytes.size() + row], expected, all * 0.01 + 1e-4)
                             << machine.variant << " " << gguf::name(of.dtype) << " row " << row
                             << " token " << token << (how.tiles ? " in tiles" : " in rows")
-                            << (how.crossed ? ", crossed" : "");
+                            << (how.adding ? ", adding" : "");
                     }
                 }
             }
@@ -151,9 +151,8 @@ TEST(CpuSums, OfCrossedProductsAreTheSame) {
         for (const Case& of : cases) {
             const kernels::cpu::Isa& isa = kernels::cpu::find_variant(machine.variant)->isa();
             const kernels::cpu::MatrixKernels& kernels = *isa.kernels(int(of.dtype));
-            EXPECT_EQ(bool(kernels.multiply_crossed), bool(isa.place_small))
-                << gguf::name(of.dtype);
-            if (!kernels.multiply_crossed) continue;
+            EXPECT_EQ(bool(kernels.multiply_adding), bool(isa.place_small)) << gguf::name(of.dtype);
+            if (!kernels.multiply_adding) continue;
             const auto bytes = extreme_rows(of);
             EXPECT_EQ(test::product_of(isa, of.dtype, bytes, tokens, true, true),
                       test::product_of(isa, of.dtype, bytes, tokens, true, false,

@@ -172,7 +172,7 @@ void multiply_floats(const Product& product) {
 constexpr bool in_integers = fast_pairs && !matrix_units;
 
 template <class Type>
-constexpr Multiply crossed_integers = panels_if<(in_integers && crosses), Q16Dots<Adding<Type>>>();
+constexpr Multiply adding_integers = panels_if<(in_integers && crosses), Q16Dots<Adding<Type>>>();
 
 }  // namespace
 
@@ -183,12 +183,12 @@ extern const MatrixKernels f16{.multiply_rows = multiply_floats<F16>,
                                .multiply_bf16 = multiply_units<F16, 2>,
                                .multiply_q16 = panels_if<in_integers, Q16Dots<F16>>(),
                                .q16_block = in_integers ? F16::q16_block : 0,
-                               .multiply_crossed = crossed_integers<F16>};
+                               .multiply_adding = adding_integers<F16>};
 extern const MatrixKernels bf16{.multiply_rows = multiply_floats<BF16>,
                                 .multiply_tiles = multiply_panels<FloatDots<BF16>>,
                                 .multiply_bf16 = multiply_units<BF16, 1>,
                                 .multiply_q16 = panels_if<in_integers, Q16Dots<BF16>>(),
                                 .q16_block = in_integers ? BF16::q16_block : 0,
-                                .multiply_crossed = crossed_integers<BF16>};
+                                .multiply_adding = adding_integers<BF16>};
 
 }  // namespace tandem::kernels::cpu::TANDEM_ISA

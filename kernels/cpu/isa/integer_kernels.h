@@ -24,7 +24,7 @@ inline constexpr MatrixKernels kernels_of{
     .multiply_bf16 = multiply_units<Type, 1>,
     .multiply_q16 = panels_if<prompts_in_16_bits<Type>(), Q16Dots<Type>>(),
     .q16_block = prompts_in_16_bits<Type>() ? 32 : 0,
-    .multiply_crossed = crossed_tiles<Type>,
+    .multiply_adding = adding_tiles<Type>,
     .crosses_small_codes = crosses_bytes<Type>()};
 
 }  // namespace tandem::kernels::cpu::TANDEM_ISA

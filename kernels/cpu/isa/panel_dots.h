@@ -358,6 +358,6 @@ struct QuadDots {
 };
 
 template <class Type>
-inline constexpr Multiply crossed_tiles = panels_if<crosses, QuadDots<Adding<Type>>>();
+inline constexpr Multiply adding_tiles = panels_if<crosses, QuadDots<Adding<Type>>>();
 
 }  // namespace tandem::kernels::cpu::TANDEM_ISA

@@ -70,7 +70,7 @@ constexpr MatrixKernels few_level_kernels{
     .multiply_rows = multiply_rows<OfRows>,
     .multiply_q16 = multiply_panels<Q16Dots<OfTiles>>,
     .q16_block = 32,
-    .multiply_crossed = panels_if<crosses, Q16Dots<Adding<OfTiles>>>()};
+    .multiply_adding = panels_if<crosses, Q16Dots<Adding<OfTiles>>>()};
 
 }  // namespace
 
