@@ -39,9 +39,8 @@ Place place_of(const Operand& operand, const Site& site) {
 // What a form takes is less than f32 rows of whole tiles and blocks.
 Place place_of_form(const Operand& operand, const Site& site) {
     const graph::View view = site.view(operand);
-    const int64_t columns = view.elements() / std::max<int64_t>(1, view.extents[0]);
-    const int64_t bytes = tiles_of(view.extents[0]) * tile_tokens * ((columns + 255) / 256 + 1) *
-                          256 * int64_t(sizeof(float));
+    const int64_t bytes = tiles_of(view.extents[0]) * tile_tokens *
+                          ((columns_of(view) + 255) / 256 + 1) * 256 * int64_t(sizeof(float));
     return {view.data, view.data + bytes, -1};
 }
 
@@ -93,7 +92,7 @@ std::vector<Chain> chains_of(std::span<const Launch> launches, const Site& site)
     std::vector<Places> links;  // of the last chain
     for (size_t i = 0; i < launches.size(); ++i) {
         if (!by_tokens(launches[i])) {
-            chains.push_back({i, i + 1, false});
+            chains.push_back({.first = i, .last = i + 1, .by_tokens = false});
             continue;
         }
         const Places places = places_of(launches[i], site);

@@ -2,7 +2,7 @@
 #include <array>
 #include <vector>
 
-#include "kernels/cpu/forms.h"
+#include "kernels/cpu/site.h"
 
 namespace tandem::kernels::cpu {
 

@@ -18,14 +18,13 @@
 //     w0 y0 + w1 y1 = (w0 + 128 + y1) (w1 + y0) - (w0 + 128) w1 - (y1 + 128) y0
 #pragma once
 
-#include "kernels/cpu/isa/lanes.h"
 #include "kernels/cpu/isa/panel_walk.h"
-#include "kernels/cpu/isa/quantize.h"
+#include "kernels/cpu/isa/simd.h"
 
 namespace tandem::kernels::cpu::TANDEM_ISA {
 
 // A Type (weight_type.h, q16_dots.h) of which additions take the place of some products, by
-// crossing them or otherwise (panel.h): for processors that adds_cheaply().
+// crossing them or otherwise (panel.h): for processors on which adds_cheaply() holds.
 template <class Type>
 struct Adding : Type {
     static constexpr bool adds = true;

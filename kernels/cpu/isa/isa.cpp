@@ -2,7 +2,6 @@
 #include "gguf/dtype.h"
 #include "kernels/cpu/isa/kernels.h"
 #include "kernels/cpu/isa/panel_walk.h"
-#include "kernels/cpu/isa/quantize.h"
 #include "kernels/cpu/isa/simd.h"
 
 namespace tandem::kernels::cpu::TANDEM_ISA {

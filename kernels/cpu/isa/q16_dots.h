@@ -1,9 +1,9 @@
 // Products of F16 and BF16 with many tokens by dot products of pairs of 16-bit integers, twice as
 // fast as floats. Blocks of a row's weights and of a token's columns have a scale; rounding to
 // their codes takes less from a product than rounding tokens to F16 would. They have 32 columns, or
-// 128 for BF16 in variants that have crossed products (crossed.h): long ones take less time and
-// round more, by far less than BF16 has. Where a cut divides a block, its parts round otherwise
-// than the whole, by as little.
+// 128 of BF16 in variants that have crossed products (crossed.h): long ones take less time and
+// round more, but far less than BF16 itself does. Where a cut divides a block, its parts round
+// otherwise than the whole, by as little.
 //
 // Likewise those of signed codes of 8 bits, where no instruction adds up their products with bytes,
 // and of types with so few levels that rounding tokens to 8 bits would be most of their error.
@@ -30,9 +30,9 @@
 #include "kernels/cpu/isa/crossed.h"
 #include "kernels/cpu/isa/fields.h"
 #include "kernels/cpu/isa/float_group.h"
-#include "kernels/cpu/isa/lanes.h"
 #include "kernels/cpu/isa/panel_walk.h"
 #include "kernels/cpu/isa/q16_code.h"
+#include "kernels/cpu/isa/quantize.h"
 
 namespace tandem::kernels::cpu::TANDEM_ISA {
 

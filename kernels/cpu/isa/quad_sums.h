@@ -2,7 +2,7 @@
 // of lanes as long as these have room.
 #pragma once
 
-#include "kernels/cpu/isa/lanes.h"
+#include "kernels/cpu/isa/simd.h"
 #include "kernels/cpu/isa/weight_type.h"
 
 namespace tandem::kernels::cpu::TANDEM_ISA {

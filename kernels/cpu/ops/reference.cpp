@@ -1,6 +1,5 @@
 // Any op by its reference code, on one member of the team: what no other kernel claims. Packed
 // matrices have kernels of their own for every shape, so it never meets one.
-#include "gguf/error.h"
 #include "kernels/cpu/packing.h"
 #include "kernels/cpu/site.h"
 
