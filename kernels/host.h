@@ -18,7 +18,7 @@ bool has_gpu();                           // or something like it, by what the s
 void pin_to(std::span<const int> cores);  // the calling thread, where that is allowed
 // Asks for memory that is not touched yet in pages of `large_page` bytes, to which it is aligned.
 void use_large_pages(std::byte* memory, int64_t bytes);
-// Memory that nobody needs now, from the begin of a page on. What it holds is lost.
+// Memory that nobody needs now, from the beginning of a page on. What it holds is lost.
 void give_back(std::byte* memory, int64_t bytes);
 void spin_pause();  // says that the caller waits in a loop
 

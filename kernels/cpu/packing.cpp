@@ -40,7 +40,7 @@ constexpr Field q8_0[] = {{2, 2}, {32, 4}};                  // d, codes
 constexpr Field mxfp4[] = {{1, 1}, {16, 4}};                 // e, codes
 constexpr Field nvfp4[] = {{4, 4}, {32, 4}};                 // scales, codes
 constexpr Field q1_0[] = {{2, 2}, {16, 4}};                  // d, bits
-// Those that follow are regrouped, but for IQ4_XS, IQ1_S, IQ2_XXS and IQ4_K.
+// Those that follow are regrouped or recoded, but for IQ4_XS, IQ1_S, IQ2_XXS and IQ4_K.
 constexpr Field q2_0[] = {{2, 2}, {16, 4}};                            // d, codes
 constexpr Field tq2_0[] = {{2, 2}, {32, 4}, {2, 2}, {32, 4}};          // twice: d, codes
 constexpr auto q2_k = then_8_times({{2, 2}, {2, 2}}, {2, 2}, {8, 4});  // d, dmin; scales, codes

@@ -3,7 +3,8 @@
 //     Q2_0     d; 2 times: codes [8], as join_bits.h joins 2 bits
 //     TQ2_0    twice: d; 4 times: codes [8]. Prompts read half a block at a time
 //     TQ1_0    as TQ2_0: five digits of base 3 in a byte become 2 bits each (1.26 times the bytes)
-//     IQ4_KSS  as IQ4_KS: a Gray code of 15 bits and a bit of scale become 16 bits and the scale
+//     IQ4_KSS  as IQ4_KS: words of 15 bits, whose Gray codes are the codes, and a bit of scale
+//              each become 16 bits and the scale
 //     IQ2_KL   R, high bits of scales [2], low bits [4];
 //              8 times: codes of pairs [8], their fifth bits [2], so that those of a quad of
 //              elements are the same places of the lower and the upper half of a word

@@ -2,9 +2,10 @@
 // and F32 whose model was trained in BF16, as most are. The upper byte of a number, its sign and
 // seven bits of its exponent, is one of a few in nearly all weights of a model, so that a table of
 // 16 makes it a code of 4 bits; the lower byte stays as it is, and the few weights without a code
-// are listed. Nothing is lost, and text reads three quarters as much, of F32 three eighths. (Codes
-// as long as their exponents are rare take less and are slower: T. Zhang et al., 70% Size, 100%
-// Accuracy: Lossless LLM Compression for Efficient GPU Inference via Dynamic-Length Float, 2025.)
+// are listed. Nothing is lost, and generating text reads three quarters of the bytes, of F32 three
+// eighths. (Codes as long as their exponents are rare take less and are slower: T. Zhang et al.,
+// 70% Size, 100% Accuracy: Lossless LLM Compression for Efficient GPU Inference via Dynamic-Length
+// Float, 2025.)
 //
 // A group of rows (packing.h) of any floating point type is short or plain, and begins with a head.
 // In a stack of matrices the columns of plain ones stand behind all groups, where there is room for
@@ -46,8 +47,8 @@ inline constexpr int64_t short_columns = 8;  // that stand side by side
 // Others take a product of their own each: at most one weight of so many.
 inline constexpr int64_t weights_per_other = 512;
 
-// Where a byte of one of 4 columns stands: taken in turn with codes made upper bytes, 8 bytes of
-// each 16 are two columns of four lanes.
+// Where a byte of one of 4 columns stands: interleaved with the upper bytes that codes become, each
+// 8 of 16 bytes are two columns of four lanes.
 constexpr int short_place(int lane, int column) {
     return lane / 4 * 16 + column / 2 * 8 + lane % 4 * 2 + column % 2;
 }

@@ -92,7 +92,7 @@ struct Worker {
     std::vector<float>* own = nullptr;
     const Range* only = nullptr;  // tokens that its work on tokens is for; null: its share
 
-    // Working memory of this member, kept between launches, from the begin of a cache line on.
+    // Working memory of this member, kept between launches, from the beginning of a cache line on.
     float* scratch(int64_t floats) const {
         constexpr int64_t line = 16;
         if (int64_t(own->size()) < floats + line) own->resize(size_t(floats + line));
@@ -132,7 +132,7 @@ struct Worker {
 class Team {
   public:
     // `shared`: other devices use these cores, too, so waiting threads give them up. `threads`: one
-    // on each core, or fewer. These and those of a shared team the system may move among all cores.
+    // on each core, or fewer. Fewer, and those of a shared team, may be moved among all cores.
     Team(std::vector<int> cores, bool shared, int threads);
     Team(std::vector<int> cores, bool shared) : Team(cores, shared, int(cores.size())) {}
     ~Team();

@@ -23,8 +23,8 @@
 //     }
 //
 // Which queries are together in a call and in a tile depends on how heads are cut over devices, so
-// it changes no bit: blocks, and in them what is added up together, end at fixed positions, not so
-// far from where the first query begins to see. What a query does not see changes none, either.
+// it changes no bit: blocks, and in them what is added up together, end at fixed positions,
+// wherever the first query begins to see. What a query does not see changes none, either.
 //
 // In integers (attention_codes.h) q, k, v and weights are rounded to codes first; what a part of a
 // key adds to a score is then the exact sum of products of codes, times the scales.

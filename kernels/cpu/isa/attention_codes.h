@@ -29,13 +29,13 @@
 
 namespace tandem::kernels::cpu::TANDEM_ISA {
 
-// Caches of F32 are there for whom rounding bothers.
+// Caches of F32 are for those who want no rounding.
 inline bool in_codes(const CacheHead& cache) {
     return fast_pairs && gguf::DType(cache.type) != gguf::DType::F32 &&
            cache.length <= Q16Scale::most_elements;
 }
 
-// The lengths of as many rows as there are lanes as vectors, whatever their largest magnitudes.
+// The lengths, as vectors, of as many rows as there are lanes, whatever their magnitudes.
 inline F row_lengths(int64_t elements, const float* rows, F most) {
     alignas(64) float units[lanes];
     store(units, unit_of(most));
@@ -129,8 +129,8 @@ inline void encode_query(int64_t elements, float* row) {
     row[elements / 2] = scales[0];
 }
 
-// What a product asks memory for, a line for each pair of elements, and so again until all is asked
-// for: what is read after it.
+// What is read after a product, which asks memory for it: a line with each pair of elements, in
+// rounds until all is asked for.
 struct Meanwhile {
     const uint8_t* lines = nullptr;
     int64_t bytes = 0;

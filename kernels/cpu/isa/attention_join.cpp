@@ -1,4 +1,7 @@
-// Joins what attention found in parts of a cache.
+// Joins what attention found in parts of a cache, for one query:
+//
+//     most = max of most[i] and the sink
+//     y = sum of out[i] e^(most[i] - most) / (sum of total[i] e^(most[i] - most) + e^(sink - most))
 #include "kernels/cpu/isa/arrays.h"
 #include "kernels/cpu/isa/attention_weights.h"
 #include "kernels/cpu/isa/kernels.h"

@@ -1,4 +1,4 @@
-// Pieces of the soft maximum of scores that the kernels of attention share.
+// Pieces of the softmax of scores that the kernels of attention share.
 #pragma once
 
 #include "kernels/cpu/isa/vector_math.h"

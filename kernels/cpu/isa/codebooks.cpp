@@ -1,7 +1,7 @@
-// Matrix kernels of IQ1_*, IQ2_* and IQ3_*: blocks of 256 elements, each 4 or 8 of them a point of
-// a codebook (points.h). Packed blocks hold their fields one after another, each interleaved over
-// the rows (packing.cpp). Above each type stands what a weight x is, of element k of its point p
-// and the scale S of its 16 or 32 neighbours.
+// Matrix kernels of IQ1_S, IQ1_M, IQ2_XXS, IQ2_XS, IQ2_S, IQ3_XXS and IQ3_S: blocks of 256
+// elements, each 4 or 8 of them a point of a codebook (points.h). Packed blocks hold their fields
+// one after another, each interleaved over the rows (packing.cpp). Above each type stands what a
+// weight x is, of element k of its point p and the scale S of its 16 or 32 neighbours.
 #include "kernels/cpu/isa/fields.h"
 #include "kernels/cpu/isa/integer_kernels.h"
 #include "kernels/cpu/isa/points.h"
@@ -143,7 +143,8 @@ struct IQ3_S {
     }
 };
 
-// What IQ1_* share. x = d / 8 (2 S + 1) (8 p[k] +- 1), the last of which is a code less `zero`.
+// What IQ1_S and IQ1_M share. x = d / 8 (2 S + 1) (8 p[k] +- 1), the last of which is a code less
+// `zero`.
 struct Shifted {
     static constexpr int zero = shifted_zero, levels = shifted_levels;
     static constexpr bool is_signed = false, by_quads = false;

@@ -7,8 +7,9 @@
 //     out_i   =         S (e^c_i q_i) + sum over j <= i of <q_i, k_j>_ij delta_j
 //     S      <- S e^c_last + sum over j of delta_j (e^(c_last - c_j) k_j)^T
 //
-// where <a, b>_ij weighs every channel by e^(c_i - c_j). Exponents are differences, never above 0;
-// what one large decay would take from the bits of those after it, it is cut off.
+// where <a, b>_ij weighs every channel by e^(c_i - c_j). Exponents are differences, never above 0.
+// A decay below -104, whose power is 0 already, counts as that much: larger ones would take the
+// last bits of the sums behind them.
 //
 // Products go in tiles (float_tile.h), by two vectors of columns.
 #include "kernels/cpu/isa/arrays.h"

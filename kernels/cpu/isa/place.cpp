@@ -75,7 +75,7 @@ struct Scales32 {
     float inverses[blocks], scales[blocks];
 };
 
-// With the scales of BlockScale, but for least_part and small codes.
+// With the scales of BlockScale, but for least_part.
 template <int largest>
 Scales32 scale_by_32(const float* x, Q8Tile& tile, int token) {
     F most_of[blocks];

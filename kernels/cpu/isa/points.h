@@ -41,7 +41,8 @@ inline constexpr Codebook iq3_xxs_book{gguf::iq3xxs_grid, gguf::iq3xxs_grid_halv
                                        gguf::iq3xxs_levels};
 inline constexpr Codebook iq3_s_book{gguf::iq3s_grid, gguf::iq3s_grid_halves, gguf::iq3s_levels};
 
-// Of IQ1_*, points of -1, 0 and 1 are moved up or down by 1/8. Codes are eight times that, plus 9.
+// Of IQ1_S and IQ1_M, points of -1, 0 and 1 are moved up or down by 1/8. Codes are eight times
+// that, plus 9.
 inline constexpr int shifted_zero = 9, shifted_levels = 19;
 
 // Each way of finding points has
@@ -52,8 +53,8 @@ inline constexpr int shifted_zero = 9, shifted_levels = 19;
 //                       the codes of 32 elements. four(i): the i-th numbers of four points; a
 //                       lane's bits of `signs`: which of its elements are negative
 //   shifted_points<apart>(numbers, down, from)
-//                       those of IQ1_*. Bit `from` of `down`, and of the next points one each
-//                       `apart` bits later: whether a point is moved down
+//                       those of IQ1_S and IQ1_M. Bit `from` of `down`, and of the next points one
+//                       each `apart` bits later: whether a point is moved down
 
 }  // namespace tandem::kernels::cpu::TANDEM_ISA
 

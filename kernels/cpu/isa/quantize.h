@@ -125,7 +125,7 @@ inline constexpr float least_largest = 1e-30f;
 
 // Rounds a block of 256 to codes up to `largest` and returns its scale, which is no finite number
 // where x has one that is not. Where numbers are so alike that codes would pass most_magnitude, the
-// scale is larger than what the largest needs, by less than a bit.
+// scale is larger than what the largest needs, about twice at most.
 template <typename At>
 inline float round_256(const float* x, int largest, At at) {
     const float most = largest_magnitude(x, 256), code = float(largest);

@@ -1,4 +1,4 @@
-// The soft maximum of a row:
+// The softmax of a row:
 //
 //     float most = max of x[i], total = 0;
 //     for (i) total += y[i] = exp(x[i] - most);        // a sum in each lane, then those

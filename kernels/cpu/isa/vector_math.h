@@ -11,7 +11,7 @@ namespace tandem::kernels::cpu::TANDEM_ISA {
 inline constexpr float exponent_rounder = 12582912.0f + 127;  // 1.5 * 2^23
 inline F power_of_two(F rounded) { return as_float(shift_left(as_int(rounded), 23)); }
 
-// e^r within 3e-9 of it: the polynomial that is nearest among those that begin with 1 + r.
+// e^r within 4e-9 of its value: the polynomial that is nearest among those that begin with 1 + r.
 inline F exp_of_small(F r) {
     F p = splat(1.381454e-3f);
     p = fma(p, r, splat(8.368745e-3f));
@@ -33,10 +33,8 @@ inline F exp(F x) {
     return keep_from(x, -87.3f, mul(exp_of_small(r), power_of_two(rounded)));
 }
 
-// 0, but no number where x is none.
-inline F zero_if_number(F x) {
-    return mul(min(splat(1e30f), max(splat(-1e30f), x)), zero());  // of the second, if it is none
-}
+// 0, but no number where x is none: min and max give their second operand then.
+inline F zero_if_number(F x) { return mul(min(splat(1e30f), max(splat(-1e30f), x)), zero()); }
 
 // cap tanh(x / cap), as tanh u = 1 - 2 / (e^2u + 1). What is no number stays none.
 inline F capped(F x, float cap) {

@@ -167,8 +167,8 @@ struct Attend {
         return out.row(token * kv_heads * q_per_kv + query_of(block, i));
     }
 
-    // Blocks of which none is in parts, the last ones first: the first of a head see little, so
-    // that members end together.
+    // Blocks that are not in parts, the last ones first: a head's first blocks see little, so that
+    // members end together.
     void deal_blocks(const Worker& worker) const {
         int64_t blocks = 0;
         each_block([&](const Block&) { ++blocks; });

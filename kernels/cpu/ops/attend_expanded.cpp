@@ -8,7 +8,7 @@
 //     q[token][head] attends to k[head], v[head] (latent_heads.h) and the second keys
 //
 // else the operations run one after the other. Keys and values made are F16, so caches of F32,
-// which are there for whom rounding bothers, are left to those.
+// which are for those who want no rounding, are left to those.
 #include <algorithm>
 
 #include "kernels/cpu/ops/attend_rows.h"
@@ -144,8 +144,8 @@ struct Expanded {
     }
 };
 
-// Puts a result that stays inside at the begin of the launch's scratch memory, which is what lies
-// behind it then.
+// Puts a result that stays inside at the beginning of the launch's scratch memory, which is what
+// lies behind it then.
 void place_result(Launch& launch, size_t number) {
     Operand& result = launch.operations[number].output;
     if (result.where != Where::Nowhere) return;

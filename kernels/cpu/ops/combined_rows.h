@@ -1,4 +1,4 @@
-// Kernels that make of each two rows one: add, mul and glu.
+// Kernels that make one row of two: add, mul and glu.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// l2_norm on the CPU.
+// l2_norm on the CPU: y = x / max(|x|, epsilon), by row.
 #include <algorithm>
 #include <cmath>
 

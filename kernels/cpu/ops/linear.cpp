@@ -1,5 +1,5 @@
-// linear on the CPU: packed matrices through the variant's tiles, for many tokens in fewer bits
-// where there are matrix units or dot products for it.
+// linear on the CPU: y = W x of packed matrices. Up to most_tokens_in_rows tokens are rows; more
+// are tiles, in bf16 or 16-bit integers where a variant has such products.
 #include "gguf/error.h"
 #include "kernels/cpu/forms.h"
 #include "kernels/cpu/matrix.h"
@@ -56,7 +56,7 @@ const Form* form_packed(const Operation& operation, size_t input) {
                       : nullptr;
 }
 
-// The same with many tokens, where form_of() is neither 0 nor false.
+// claim_siblings() of many tokens, where form_of() is neither 0 nor false.
 template <typename FormOf>
 size_t claim_many(std::span<const Operation> ahead, FormOf form_of) {
     const bool many = plain_product(ahead[0]) && in_tiles(ahead[0].inputs[0].view);
@@ -146,8 +146,8 @@ Piece piece_of(const Operation& operation, const Site& site) {
     return piece;
 }
 
-// Steps of more tokens are long, so that members would wait for who has one more than they have:
-// each is dealt in two parts. Of short ones they take two.
+// A step of more tokens takes so long that members would wait for the one that has a step more: it
+// is dealt in two parts. Short steps are dealt two at a time.
 constexpr int64_t most_whole_tokens = 256, most_short_tokens = 128;
 
 // Calls run(steps, tokens) for some parts of steps, of which each has `parts`; parts of whole steps
