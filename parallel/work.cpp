@@ -104,8 +104,13 @@ void add_state(Work& work, const Node& node, const Value& value, const LocalSize
         const double reach = std::min(ring, node.attributes.number("window"));
         read = bytes / ring * reach;
         count = multiply_adds_of_cell(node, value, cut, device) * reach;
+        work.windows = {.cells = reach,
+                        .bytes = work.windows.bytes + read,
+                        .multiply_adds = work.windows.multiply_adds + count,
+                        .float_multiply_adds = work.windows.float_multiply_adds + as_float * count};
     }
     work.bytes += read;
+    work.sequence_bytes += read;
     work.multiply_adds += count;
     work.float_multiply_adds += as_float * count;
 }
@@ -118,15 +123,37 @@ Work& Work::operator+=(const Work& other) {
     float_multiply_adds += other.float_multiply_adds;
     expert_bytes += other.expert_bytes;
     expert_share = std::min(expert_share, other.expert_share);
+    sequence_bytes += other.sequence_bytes;
+    windows.cells = std::max(windows.cells, other.windows.cells);
+    windows.bytes += other.windows.bytes;
+    windows.multiply_adds += other.windows.multiply_adds;
+    windows.float_multiply_adds += other.windows.float_multiply_adds;
     cached_bytes += other.cached_bytes;
     cached_multiply_adds += other.cached_multiply_adds;
     cached_float_multiply_adds += other.cached_float_multiply_adds;
     return *this;
 }
 
-double Work::bytes_of_step(double tokens) const {
+double Work::bytes_of_step(double tokens, double sequences) const {
     const double chosen = 1 - std::pow(1 - expert_share, tokens);
-    return bytes - expert_bytes + expert_bytes * chosen / expert_share;
+    return bytes - expert_bytes + expert_bytes * chosen / expert_share +
+           (sequences - 1) * sequence_bytes;
+}
+
+Work Work::behind(double before, double count) const {
+    Work work = *this;
+    if (windows.cells == 0) return work;
+    const double filling = std::clamp(windows.cells - before, 0.0, count);
+    const double seen =
+        count > 0 ? (filling * (before + filling / 2) + (count - filling) * windows.cells) / count
+                  : std::min(before, windows.cells);
+    const double missing = 1 - seen / windows.cells;
+    work.bytes -= missing * windows.bytes;
+    work.sequence_bytes -= missing * windows.bytes;
+    work.multiply_adds -= missing * windows.multiply_adds;
+    work.float_multiply_adds -= missing * windows.float_multiply_adds;
+    work.windows = {};
+    return work;
 }
 
 Work work_of(const Node& node, const Plan& plan, int device) {

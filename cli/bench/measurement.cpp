@@ -132,12 +132,12 @@ double seconds_of(double multiply_adds, double float_multiply_adds, const kernel
 Least least_seconds(const parallel::DeviceWork& work, const kernels::Limits& limits,
                     const Case& test) {
     using parallel::Work;
-    const Work &body = work.body, &head = work.head;
     const auto prompt = double(test.prompt), generated = double(test.generated);
-    const auto sequences = double(test.setup.sequences);
+    const auto depth = double(test.depth), sequences = double(test.setup.sequences);
     Least least;
     // Of `tokens` tokens and `rows` rows of logits, of which the average has so many before it.
-    auto multiplying = [&](double tokens, double before, double rows, double before_row) {
+    auto multiplying = [&](const Work& body, const Work& head, double tokens, double before,
+                           double rows, double before_row) {
         auto sum = [&](double Work::*each, double Work::*cached) {
             return tokens * (body.*each + before * body.*cached) +
                    rows * (head.*each + before_row * head.*cached);
@@ -148,24 +148,28 @@ Least least_seconds(const parallel::DeviceWork& work, const kernels::Limits& lim
     };
     if (test.prompt > 0) {
         // The average token has half of the prompt before it; a cache is read at least once.
-        const double depth = double(test.depth), all = depth + prompt;
+        const double all = depth + prompt;
         const double own_batches = std::ceil(prompt / double(test.batch));
         const double batches = sequences * own_batches;
         const double before_row = depth + prompt * (own_batches + 1) / (2 * own_batches);
         const double steps = std::max(batches, sequences * prompt / double(test.step));
+        const Work body = work.body.behind(depth, prompt), head = work.head.behind(before_row, 0);
         const double bytes = steps * body.bytes_of_step(sequences * prompt / steps) +
                              batches * (head.bytes + before_row * head.cached_bytes) +
                              sequences * all * body.cached_bytes;
         add(least, bytes / limits.bytes_per_second,
-            multiplying(sequences * prompt, depth + prompt / 2, batches, before_row));
+            multiplying(body, head, sequences * prompt, depth + prompt / 2, batches, before_row));
     }
     if (test.generated > 0) {
-        const double before = double(test.depth) + prompt + (generated - 1) / 2;
+        const double before = depth + prompt + (generated - 1) / 2;
+        const Work body = work.body.behind(depth + prompt, generated);
+        const Work head = work.head.behind(depth + prompt, generated);
         const double bytes =
-            generated * (body.bytes_of_step(sequences) + head.bytes_of_step(sequences) +
-                         sequences * before * (body.cached_bytes + head.cached_bytes));
+            generated *
+            (body.bytes_of_step(sequences, sequences) + head.bytes_of_step(sequences, sequences) +
+             sequences * before * (body.cached_bytes + head.cached_bytes));
         add(least, bytes / limits.bytes_per_second,
-            multiplying(sequences * generated, before, sequences * generated, before));
+            multiplying(body, head, sequences * generated, before, sequences * generated, before));
     }
     return least;
 }

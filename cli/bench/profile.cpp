@@ -42,14 +42,17 @@ ProfileRow row_of(const Executor::DeviceTimes::Launch& times, const parallel::Pl
     const double grown = is_row ? double(phase.tokens) : own;
     const double read = sequences * (own_calls * depth + grown * (own_calls + 1) / 2);
     const double met = is_row ? tokens / calls * read : tokens * (depth + own / 2);
-    return {.name = name_of(times),
-            .calls = times.calls,
-            .seconds = double(times.time.working) * 1e-9,
-            .waiting = double(times.time.waiting) * 1e-9,
-            .bytes = calls * work.bytes_of_step(tokens / calls) + read * work.cached_bytes,
-            .multiply_adds = tokens * work.multiply_adds + met * work.cached_multiply_adds,
-            .float_multiply_adds =
-                tokens * work.float_multiply_adds + met * work.cached_float_multiply_adds};
+    work = is_row ? work.behind(depth + grown, 0) : work.behind(depth, own);
+    const double together = phase.together ? sequences : 1;
+    return {
+        .name = name_of(times),
+        .calls = times.calls,
+        .seconds = double(times.time.working) * 1e-9,
+        .waiting = double(times.time.waiting) * 1e-9,
+        .bytes = calls * work.bytes_of_step(tokens / calls, together) + read * work.cached_bytes,
+        .multiply_adds = tokens * work.multiply_adds + met * work.cached_multiply_adds,
+        .float_multiply_adds =
+            tokens * work.float_multiply_adds + met * work.cached_float_multiply_adds};
 }
 
 void add(std::vector<ProfileRow>& rows, const ProfileRow& next) {

@@ -85,6 +85,29 @@ TEST(Measurement, an_expert_chosen_twice_is_read_once) {
     EXPECT_NEAR(work.bytes_of_step(1000), 100 + 240, 1e-6);
 }
 
+// 50 of 1000 bytes are of a window of 16 cells, 30 of a state.
+TEST(Measurement, each_sequence_reads_its_states_and_as_much_of_windows_as_is_filled) {
+    const parallel::DeviceWork work{
+        .body = {.bytes = 1000,
+                 .multiply_adds = 500,
+                 .sequence_bytes = 80,
+                 .windows = {.cells = 16, .bytes = 50, .multiply_adds = 160}}};
+    const kernels::Limits slow_memory{.bytes_per_second = 1, .multiply_adds_per_second = 1e9};
+    const kernels::Limits slow_sums{.bytes_per_second = 1e9, .multiply_adds_per_second = 1};
+    auto seconds = [&](const kernels::Limits& limits, const Case& test) {
+        return least_seconds(work, limits, test).seconds;
+    };
+    EXPECT_DOUBLE_EQ(seconds(slow_memory, {.generated = 4, .depth = 16}), 4 * 1000);
+    // 2 cells on average, before 4 tokens.
+    EXPECT_DOUBLE_EQ(seconds(slow_memory, {.generated = 4}), 4 * (950 + 50 * 2 / 16.0));
+    EXPECT_DOUBLE_EQ(seconds(slow_sums, {.prompt = 4}), 4 * (340 + 160 * 2 / 16.0));
+    // Half of the tokens find it full.
+    EXPECT_DOUBLE_EQ(seconds(slow_sums, {.prompt = 32}), 32 * 340 + 16 * 160 * 0.5 + 16 * 160);
+    EXPECT_DOUBLE_EQ(
+        seconds(slow_memory, {.setup = {.sequences = 3}, .generated = 2, .depth = 100}),
+        2 * (1000 + 2 * 80));
+}
+
 TEST(Source, a_synthetic_file_has_no_name) {
     Interrupts interrupts;
     const gguf::File file = open_synthetic("qwen3-0.6b:Q4_0", 1, interrupts);
