@@ -18,6 +18,7 @@
 #include "cli/bench/status.h"
 #include "cli/bench/tables.h"
 #include "cli/driver.h"
+#include "cli/format.h"
 #include "cli/model_options.h"
 #include "cli/output_file.h"
 #include "cli/subcommands.h"
@@ -262,7 +263,9 @@ void Bench::run(std::span<const Case> tests, Tables& tables) {
             rows.push_back(test(tests[i]));
             tables.add(rows.back());
             interrupts.check();
-            if (profiled) profile(tests[i]);
+            if (!profiled) continue;
+            if (tests.size() > 1) profiles += format("\ntest %zu of %zu\n", i + 1, tests.size());
+            profile(tests[i]);
         }
     }
 }
