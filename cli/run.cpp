@@ -52,6 +52,8 @@ constexpr Option output_list[] = {
     {"-rea, --reasoning", "[on|off|auto]", no_chat, Effect::Refused},
     {"--reasoning-format", "NAME", no_chat, Effect::Refused},
     {"--reasoning-budget", "N", no_chat, Effect::Refused, "-1"},
+    {"--reasoning-budget-message", "TEXT", no_chat, Effect::Refused},
+    {"--reasoning-preserve", "", no_chat, Effect::Refused},
     {"--in-prefix", "TEXT", no_chat, Effect::Refused},
     {"--in-suffix", "TEXT", no_chat, Effect::Refused},
     {"--in-prefix-bos", "", no_chat, Effect::Refused},
@@ -123,6 +125,7 @@ void drop_second_bos(const model::Tokenizer& tokenizer, std::vector<int32_t>& to
 std::vector<int32_t> encode(const model::Tokenizer& tokenizer, const std::string& text,
                             int64_t context) {
     std::vector<int32_t> tokens = tokenizer.encode(text);
+    if (tokenizer.adds_eos()) tokens.pop_back();  // the text goes on
     drop_second_bos(tokenizer, tokens);
     if (tokens.empty()) throw Error("the prompt is empty, and the model needs one: -p gives it");
     const int64_t most = context - 4;  // room for an answer

@@ -218,6 +218,20 @@ TEST(run, begins_once_where_the_prompt_says_so_too) {
               "[1, 1]\n");
 }
 
+TEST(run, goes_on_where_the_tokenizer_would_end_texts) {
+    const std::string ends =
+        changed_tiny_model(
+            "ends.gguf",
+            {.keys = [](auto& keys) { keys.set_bool("tokenizer.ggml.add_eos_token", true); }})
+            .string();
+    EXPECT_EQ(tandem({"tokenize", "-m", ends, "-p", "ab", "--ids"}).out, "[1, 259, 260, 261, 2]\n");
+    const Result result = tandem({"run", "-m", ends, "-dev", "reference", "-p", "ab", "-n", "4",
+                                  "--temp", "0", "--verbose-prompt"});
+    EXPECT_NE(result.error.find("number of tokens in prompt = 4\n"), std::string::npos)
+        << result.error;
+    EXPECT_EQ(result.out, tandem(tiny({"-p", "ab", "-n", "4", "--temp", "0"})).out);
+}
+
 TEST(run, takes_the_flags_of_other_programs_scripts) {
     const Words flags[] = {
         {"-ngl", "99", "-fa", "--mlock", "--no-mmap", "-no-cnv", "--temp", "0", "-fa", "on"},
