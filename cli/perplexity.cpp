@@ -40,8 +40,11 @@ constexpr Option list[] = {
     {"--kl-divergence-base, --save-all-logits", "FILE", only, Effect::Refused},
     {"-bf, --binary-file", "FILE", only, Effect::Refused},
     {"--hellaswag", "", only, Effect::Refused},
+    {"--hellaswag-tasks", "N", only, Effect::Refused},
     {"--winogrande", "", only, Effect::Refused},
+    {"--winogrande-tasks", "N", only, Effect::Refused},
     {"--multiple-choice", "", only, Effect::Refused},
+    {"--multiple-choice-tasks", "N", only, Effect::Refused},
 };
 constexpr OptionGroup perplexity_options{"perplexity", list};
 constexpr const OptionGroup* groups[] = {&file_options, &perplexity_options, &device_options,
@@ -59,6 +62,7 @@ class Output {
         total_.sum += own.sum;
         total_.squares += own.squares;
         total_.count += own.count;
+        if (!std::isfinite(total_.sum)) throw Error("the model's logits are not all numbers");
         if (lines_)
             std::cout << format("%8d  %.4lf  %4lf  %4lf\n", int(window * length_),
                                 total_.perplexity(), total_.mean(), total_.error());
@@ -71,7 +75,6 @@ class Output {
 
     void finish() {
         end_line();
-        if (!std::isfinite(total_.sum)) throw Error("the model's logits are not all numbers");
         if (total_.count < 2)
             throw Error("one prediction has no standard deviation; a longer text has more of them");
         const double error = total_.error();

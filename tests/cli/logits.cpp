@@ -120,6 +120,18 @@ TEST(logits, choose_nothing_where_they_are_no_numbers) {
         << greedy.result.error;
 }
 
+TEST(perplexity, ends_where_they_are_no_numbers) {
+    const auto model = changed_tiny_model("nan.gguf", {.scale = NAN});
+    const auto text = write_file("abc.txt", std::string(64, 'a'));
+    const Result result = tandem(
+        {"perplexity", "-m", model.string(), "-dev", "reference", "-f", text.string(), "-c", "8"});
+    EXPECT_EQ(result.code, 1);
+    EXPECT_EQ(result.out.find("nan"), std::string::npos) << result.out;
+    EXPECT_NE(result.error.find("error: the model's logits are not all numbers\n"),
+              std::string::npos)
+        << result.error;
+}
+
 // The first file that is opened would become standard output otherwise.
 TEST(logits, do_not_mix_with_what_standard_output_would_get) {
     const std::filesystem::path out = write_file("closed.f32", "");
