@@ -141,9 +141,15 @@ std::string name_of(const DeviceTable& table, size_t device) {
 }
 
 std::string less_memory(const EngineOptions& options) {
-    return "try " + std::string(options.fewer_tokens) +
-           ", a smaller cache type (-ctk q8_0 -ctv q8_0), more devices (-dev) or another ratio "
-           "(-ts)";
+    std::string text = "try " + std::string(options.fewer_tokens);
+    constexpr int64_t usual_step = 512;
+    if (options.plan.bucket > usual_step) text += ", smaller steps (-ub)";
+    auto is_large = [](gguf::DType type) { return gguf::traits(type).block == 1; };
+    if (is_large(options.model.key_type) || is_large(options.model.value_type))
+        text += ", a smaller cache type (-ctk q8_0 -ctv q8_0)";
+    if (options.plan.mode == "none") return text + " or a split mode (-sm) for several devices";
+    return text + (options.devices.size() == 1 ? " or more devices (-dev)"
+                                               : ", more devices (-dev) or another ratio (-ts)");
 }
 
 std::unique_ptr<Blueprint> make_blueprint(const gguf::File& file, const EngineOptions& options) {

@@ -267,7 +267,7 @@ TEST_F(Measuring, bench_errors) {
               "error: \"llama-1b\" is not a preset and a type, such as llama-1b:Q4_K_M\n");
     const Result large = bench({"-p", "2147483647"});
     EXPECT_NE(large.error.find(" too few: try fewer tokens (-p, -n, -d) or sequences (-np), a "
-                               "smaller cache type (-ctk q8_0 -ctv q8_0), more devices"),
+                               "smaller cache type (-ctk q8_0 -ctv q8_0) or more devices (-dev)\n"),
               std::string::npos)
         << large.error;
     const Variable nowhere("TMPDIR", "/no/folder");
