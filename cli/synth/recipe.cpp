@@ -152,6 +152,10 @@ Name split(std::string_view name) {
 }  // namespace
 
 Recipe find_recipe(std::string_view name) {
+    auto is_mixture = [](std::string_view type) {
+        return std::ranges::any_of(mixtures,
+                                   [&](const Recipe& recipe) { return same(recipe.name, type); });
+    };
     std::string known;
     for (const Recipe& recipe : mixtures) {
         if (same(recipe.name, name)) return recipe;
@@ -160,7 +164,8 @@ Recipe find_recipe(std::string_view name) {
     auto dtype = gguf::dtype_from_name(name);
     if (dtype && RandomRows::exists(*dtype)) return {gguf::name(*dtype), *dtype, *dtype};
     for (const gguf::DTypeTraits& type : gguf::dtypes())
-        if (RandomRows::exists(type.dtype)) known += std::string(type.name) + ", ";
+        if (RandomRows::exists(type.dtype) && !is_mixture(type.name))
+            known += std::string(type.name) + ", ";
     throw Error("there is no type \"" + std::string(name) + "\" for weights: choose one of " +
                 known.substr(0, known.size() - 2));
 }
