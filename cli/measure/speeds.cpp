@@ -5,6 +5,7 @@
 #include <chrono>
 #include <exception>
 #include <map>
+#include <set>
 #include <thread>
 
 #include "cli/measure/probe.h"
@@ -164,7 +165,9 @@ parallel::DeviceTable measure_table(const std::vector<std::string>& names,
 
 kernels::Limits measure_limits(const std::vector<std::string>& names,
                                const kernels::DeviceOptions& how) {
-    const Devices devices = kernels::make_devices(names, how);
+    // Devices of one name are the same hardware.
+    const std::set<std::string> distinct(names.begin(), names.end());
+    const Devices devices = kernels::make_devices({distinct.begin(), distinct.end()}, how);
     std::vector<kernels::Limits> limits(devices.size());
     all_at_once(devices.size(), [&](size_t i) { limits[i] = devices[i]->measure_limits(); });
     kernels::Limits sum;

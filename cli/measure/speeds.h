@@ -19,6 +19,7 @@ parallel::DeviceTable measure_table(const std::vector<std::string>& names,
                                     const kernels::DeviceOptions& how, const Say& say = {});
 
 // What the hardware of all devices together allows: measured at the same time, then added up.
+// Devices of one name share theirs, which counts once.
 kernels::Limits measure_limits(const std::vector<std::string>& names,
                                const kernels::DeviceOptions& how);
 
