@@ -21,6 +21,14 @@ constexpr int quads_in_halves() {
     }
 }
 
+// Whether what codes of zero add is taken off sums in halves of lanes at their begin. Then what is
+// in between may leave 16 bits and come back, and the end of `count` quads needs room only.
+template <class Type, int count>
+constexpr bool begins_in_halves() {
+    return quads_in_halves<Type>() > 0 && Type::zero > 0 &&
+           farthest_code<Type> * largest_code * 2 * count < 1 << 15;
+}
+
 // Whether whole scales are multiplied in integers, a pair of sums at a time, and whole minima.
 template <class Type>
 inline constexpr bool whole_in_lanes = fast_pairs && !sums_in_halves && Type::Scales::whole;
@@ -80,15 +88,18 @@ template <class Type, int count, int G, int T, typename Codes, typename Begin>
                                              const int8_t* const (&a)[T], Begin begin,
                                              I (&sums)[G][T]) {
     if constexpr (constexpr int most = quads_in_halves<Type>(); most > 0) {
-        constexpr int some = most < count ? most : count;
+        constexpr bool begins = begins_in_halves<Type, count>();
+        constexpr int some = begins || count < most ? count : most;
 #pragma GCC unroll 8
         for (int from = first; from < first + count; from += some) {
             I halves[G][T];
-            for (auto& of_group : halves)
-                for (I& half : of_group) half = splat(0);
+            for (int t = 0; t < T; ++t) {
+                const I before = begins ? begin(t) : splat(0);
+                for (int g = 0; g < G; ++g) halves[g][t] = before;
+            }
             add_halves<some>(codes, from, a, halves);
             for (int t = 0; t < T; ++t) {
-                const I before = from == first ? begin(t) : splat(0);
+                const I before = !begins && from == first ? begin(t) : splat(0);
                 for (int g = 0; g < G; ++g)
                     sums[g][t] = dot_pairs(from == first ? before : sums[g][t], halves[g][t],
                                            splat(0x00010001));

@@ -100,7 +100,10 @@ template <class Type, int G, int T, typename Codes>
             add_whole<some>(codes, R::quads * h + j, a, begin, both, whole);
     } else {
         auto begin = [&](int t) [[gnu::always_inline]] {
-            return R::zero ? times_sum<-R::zero>(tokens.sum(t, part)) : splat(0);
+            if constexpr (R::zero == 0) return splat(0);
+            if constexpr (begins_in_halves<Type, R::quads>())
+                return times_parts<-R::zero>(tokens.sum(t, part));
+            return times_sum<-R::zero>(tokens.sum(t, part));
         };
         dot_quads<Type, R::quads>(codes, R::quads * h, a, begin, sums);
     }
