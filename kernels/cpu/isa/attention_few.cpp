@@ -52,6 +52,13 @@ inline void find_rows(const CacheRun& run, int64_t c, int64_t count,
     }
 }
 
+// Calls visit(from, to) for cells whose rows lie together: those until the end, and those behind.
+template <typename Visit>
+inline void each_run_of_rows(const CacheRun& run, int64_t count, Visit visit) {
+    const int64_t middle = run.until_end < count ? run.until_end : count;
+    for (int64_t from = 0, to = middle; from < count; from = to, to = count) visit(from, to);
+}
+
 // q [queries][length] k^T of `count` cells. Meanwhile their values come from memory.
 template <int queries, typename Rows>
 inline void multiply_keys(const CacheHead& keys, const CacheRun& run, const CacheRun& values,
@@ -69,8 +76,12 @@ inline void multiply_keys(const CacheHead& keys, const CacheRun& run, const Cach
         for (int64_t e = 0; e < keys.length; e += vectors * lanes) {
             F query[queries][vectors];
             for (int i = 0; i < queries; ++i)
-                for (int p = 0; p < vectors; ++p)
+                for (int p = 0; p < vectors; ++p) {
                     query[i][p] = load_f32(q + i * keys.length + e + p * lanes);
+                    // Where there is room, they are not loaded anew for each cell.
+                    if constexpr (width > 1 && queries * vectors <= 4)
+                        query[i][p] = as_float(in_register(as_int(query[i][p])));
+                }
             for (int j = 0; j < width; ++j) {
                 F key[vectors];
                 Rows::load(rows[j], e, key);
@@ -91,19 +102,31 @@ inline void add_values(const CacheHead& values, const CacheRun& run, int64_t cou
         F sum[queries][vectors];
         for (auto& of_query : sum)
             for (F& part : of_query) part = zero();
+        constexpr int width = lanes / queries;
         const int64_t chunk = values.stride * e / values.length;
-        const int64_t chunk_bytes = values.stride * vectors * lanes / values.length;
-        for (int64_t c = 0; c < count; ++c) {
-            const uint8_t* row = run.row(c);
-            for (int64_t at = chunk; at < chunk + chunk_bytes; at += 64)
-                prefetch_near(row + near_ahead + at);
+        auto add_cell = [&](const uint8_t* row, const float* of_cell) [[gnu::always_inline]] {
+            for (int at = 0; at < Rows::bytes_of(vectors * lanes); at += 64)
+                prefetch_near(row + chunk + near_ahead + at);
             F value[vectors];
             Rows::load(row, e, value);
             for (int i = 0; i < queries; ++i) {
-                F weight = splat(weights[place<queries>(i, c)]);
+                const F weight = splat(of_cell[i * width]);
                 for (int j = 0; j < vectors; ++j) sum[i][j] = fma(weight, value[j], sum[i][j]);
             }
-        }
+        };
+        each_run_of_rows(run, count, [&](int64_t from, int64_t to) [[gnu::always_inline]] {
+            const uint8_t* row = run.row(from);
+            for (int64_t c = from; c < to;) {
+                const float* of_cell = weights + place<queries>(0, c);
+                if (c % width || to - c < width) {
+                    add_cell(row, of_cell);
+                    row += run.stride, ++c;
+                    continue;
+                }
+#pragma GCC unroll 16
+                for (int k = 0; k < width; ++k, ++c, row += run.stride) add_cell(row, of_cell + k);
+            }
+        });
         for (int i = 0; i < queries; ++i)
             for (int j = 0; j < vectors; ++j)
                 if (out[i]) store(out[i] + e + j * lanes, sum[i][j]);

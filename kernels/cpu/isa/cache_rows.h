@@ -13,6 +13,7 @@ namespace tandem::kernels::cpu::TANDEM_ISA {
 template <int bytes, F (*load_one)(const void*)>
 struct FloatRows {
     static constexpr int unit = 1, element_bytes = bytes;  // unit: vectors
+    static constexpr int bytes_of(int elements) { return bytes * elements; }
     template <int vectors>
     static void load(const uint8_t* row, int64_t e, F (&to)[vectors]) {
         for (int j = 0; j < vectors; ++j) to[j] = load_one(row + bytes * (e + j * lanes));
@@ -27,6 +28,7 @@ inline constexpr int cache_block = 32, q8_0_bytes = 2 + 32, q4_0_bytes = 2 + 16;
 template <int block_bytes, I (*code)(const uint8_t* codes, int64_t e)>
 struct BlockRows {
     static constexpr int unit = cache_block / lanes, element_bytes = 0;
+    static constexpr int bytes_of(int elements) { return block_bytes * elements / cache_block; }
     template <int vectors>
     static void load(const uint8_t* row, int64_t e, F (&to)[vectors]) {
         constexpr int at_once = vectors < unit ? vectors : unit;
