@@ -52,7 +52,8 @@ inline void find_rows(const CacheRun& run, int64_t c, int64_t count,
     }
 }
 
-// Calls visit(from, to) for cells whose rows lie together: those until the end, and those behind.
+// Calls visit(from, to) for cells whose rows lie together: those up to the end of the ring, and
+// those that go on at its begin.
 template <typename Visit>
 inline void each_run_of_rows(const CacheRun& run, int64_t count, Visit visit) {
     const int64_t middle = run.until_end < count ? run.until_end : count;

@@ -21,8 +21,8 @@ constexpr int quads_in_halves() {
     }
 }
 
-// Whether what codes of zero add is taken off sums in halves of lanes at their begin. Then what is
-// in between may leave 16 bits and come back, and the end of `count` quads needs room only.
+// Whether sums in halves of lanes begin with what is taken off for codes of zero. They may then
+// leave 16 bits on the way, as they wrap: only the sum of all `count` quads must fit.
 template <class Type, int count>
 constexpr bool begins_in_halves() {
     return quads_in_halves<Type>() > 0 && Type::zero > 0 &&
@@ -33,10 +33,10 @@ constexpr bool begins_in_halves() {
 template <class Type>
 inline constexpr bool whole_in_lanes = fast_pairs && !sums_in_halves && Type::Scales::whole;
 
-// The same where each sum in halves is multiplied by a whole scale. What codes of zero add is taken
-// off, so that the magnitudes of 16 neighbours (most_magnitude) bound a sum: of 16 columns, or of
-// 32 where there is room for twice as much. 0 for types with minima per 16, too: they are faster
-// with float scales.
+// Quads that dot_halves() may add up where each sum in halves is multiplied by a whole scale. What
+// codes of zero add is taken off, so that the magnitudes of 16 neighbours (most_magnitude) bound a
+// sum: of 16 columns, or of 32 where there is room for twice as much. 0 for types with minima per
+// 16, too: they are faster with float scales.
 template <class Type>
 constexpr int whole_quads() {
     using S = typename Type::Scales;
@@ -82,7 +82,7 @@ template <int count, int G, int T, typename Codes>
 
 // Quads [first, first + count) of G groups of rows and T tokens: what sums begin with, and the
 // products. A product waits for the one before it in its chain, so quads go round several chains
-// where there are few tokens.
+// where there are few tokens. begin(t) is in halves of lanes where begins_in_halves().
 template <class Type, int count, int G, int T, typename Codes, typename Begin>
 [[gnu::always_inline]] inline void dot_quads(const Codes& codes, int first,
                                              const int8_t* const (&a)[T], Begin begin,
