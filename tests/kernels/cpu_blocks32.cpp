@@ -1,4 +1,4 @@
-// Products of prompts with types in blocks of 32: scales of tokens are powers of 2^(1/4) and only
+// Products of prompts with types in blocks of 32: scales of tokens are powers of 2^(1/8) and only
 // change exponents, whatever scales they meet.
 #include <bit>
 #include <cmath>
@@ -104,35 +104,42 @@ TEST(CpuBlocks32, RowsAndTilesHaveTheSameCodes) {
     }
 }
 
-// Rows of Q8_0 whose blocks have these scales, in turn, and random codes.
+// Rows whose blocks have these scales, in turn, and minima where there are any, and random codes.
 struct Weights {
     static constexpr int64_t rows = 48, columns = 544, blocks = columns / 32;
     static constexpr float scales[] = {0, 6e-8f, 1, -1, 3e-5f, 65504, -6e-8f, 0.01f, 0, 1e-3f, -7};
+    DType dtype;
+    int64_t block_bytes = gguf::traits(dtype).block_bytes;
+    bool has_minima = dtype == DType::Q4_1 || dtype == DType::Q5_1;
     std::vector<std::vector<std::byte>> bytes;
 
-    Weights() {
+    explicit Weights(DType type) : dtype(type) {
         std::mt19937 random(1);
         for (int64_t row = 0; row < rows; ++row) {
-            bytes.emplace_back(size_t(blocks * 34));
+            bytes.emplace_back(size_t(blocks * block_bytes));
             for (std::byte& byte : bytes.back()) byte = std::byte(random());
-            for (int64_t block = 0; block < blocks; ++block)
-                set_scale(row, block, scales[(row + 3 * block) % std::ssize(scales)]);
+            for (int64_t block = 0; block < blocks; ++block) {
+                set_scale(row, block, scale(row + 3 * block));
+                if (has_minima) set_half(row, block, 2, scale(row + 5 * block));
+            }
         }
     }
-    void set_scale(int64_t row, int64_t block, float scale) {
-        const uint16_t half = gguf::f32_to_f16(scale);
-        std::memcpy(&bytes[size_t(row)][size_t(34 * block)], &half, 2);
+    static float scale(int64_t n) { return scales[n % std::ssize(scales)]; }
+    void set_scale(int64_t row, int64_t block, float scale) { set_half(row, block, 0, scale); }
+    void set_half(int64_t row, int64_t block, int64_t at, float value) {
+        const uint16_t half = gguf::f32_to_f16(value);
+        std::memcpy(&bytes[size_t(row)][size_t(block_bytes * block + at)], &half, 2);
     }
-    double weight(int64_t row, int64_t column) const {
-        const std::byte* block = &bytes[size_t(row)][size_t(column / 32 * 34)];
-        uint16_t half;
-        std::memcpy(&half, block, 2);
-        return double(gguf::f16_to_f32(half)) * int8_t(block[2 + column % 32]);
+    // Their numbers.
+    std::vector<float> row(int64_t number) const {
+        std::vector<float> numbers(columns);
+        gguf::decode_row(dtype, bytes[size_t(number)].data(), numbers);
+        return numbers;
     }
 
     // y [tokens][rows]
     std::vector<float> times(const Isa& isa, const std::vector<std::vector<float>>& tokens) const {
-        return test::product_of(isa, DType::Q8_0, bytes, tokens);
+        return test::product_of(isa, dtype, bytes, tokens);
     }
 };
 
@@ -143,75 +150,92 @@ double largest_of(const std::vector<float>& x, size_t first, size_t count) {
     return most;
 }
 
+constexpr DType types[] = {DType::Q8_0, DType::Q4_0, DType::Q4_1,
+                           DType::Q5_0, DType::Q5_1, DType::Q6_0};
+
 TEST(CpuBlocks32, ProductsMeetScalesOfAnySize) {
-    const Weights weights;
     std::vector<std::vector<float>> tokens;
     for (int seed = 0; seed < 19; ++seed) tokens.push_back(wild_row(Weights::columns, seed));
-    for (const test::Machine& machine : test::machines()) {
-        const Isa& isa = kernels::cpu::find_variant(machine.variant)->isa();
-        const std::vector<float> y = weights.times(isa, tokens);
-        for (size_t token = 0; token < tokens.size(); ++token)
-            for (int64_t row = 0; row < Weights::rows; ++row) {
-                const std::vector<float>& x = tokens[token];
-                double expected = 0, rounding = 0;
-                for (size_t column = 0; column < x.size(); ++column) {
-                    const double weight = weights.weight(row, int64_t(column));
-                    const double of_block =
-                        largest_of(x, column / 32 * 32, 32) * 1.0906 / kernels::cpu::largest_code;
-                    const double least = largest_of(x, column / 256 * 256, 256) * 0x1p-48;
-                    expected += weight * x[column];
-                    rounding += std::abs(weight) *
-                                (0.5 * std::max(of_block, least) + 1e-6 * std::abs(x[column]));
+    for (const DType dtype : types) {
+        const Weights weights(dtype);
+        std::vector<std::vector<float>> numbers;
+        for (int64_t row = 0; row < Weights::rows; ++row) numbers.push_back(weights.row(row));
+        for (const test::Machine& machine : test::machines()) {
+            const Isa& isa = kernels::cpu::find_variant(machine.variant)->isa();
+            const std::vector<float> y = weights.times(isa, tokens);
+            for (size_t token = 0; token < tokens.size(); ++token)
+                for (size_t row = 0; row < numbers.size(); ++row) {
+                    const std::vector<float>&x = tokens[token], &w = numbers[row];
+                    double expected = 0, rounding = 0;
+                    for (size_t column = 0; column < x.size(); ++column) {
+                        const size_t block = column / 32 * 32, panel = column / 256 * 256;
+                        const double of_block =
+                            largest_of(x, block, 32) * 1.0906 / kernels::cpu::largest_code;
+                        const double of_panel = largest_of(x, panel, 256);
+                        expected += double(w[column]) * x[column];
+                        rounding +=
+                            std::abs(w[column]) * (0.5 * std::max(of_block, of_panel * 0x1p-48) +
+                                                   1e-6 * std::abs(x[column]));
+                    }
+                    EXPECT_NEAR(y[token * numbers.size() + row], expected, rounding)
+                        << machine.variant << " " << gguf::name(dtype) << " token " << token
+                        << " row " << row;
                 }
-                EXPECT_NEAR(y[token * Weights::rows + size_t(row)], expected, rounding)
-                    << machine.variant << " token " << token << " row " << row;
-            }
+        }
     }
 }
 
 TEST(CpuBlocks32, ScalesOfZeroGiveNextToNothing) {
-    Weights weights;
-    for (int64_t block = 0; block < Weights::blocks; ++block) weights.set_scale(5, block, 0);
-    const std::vector<std::vector<float>> tokens(3, std::vector<float>(Weights::columns, 1.0f));
-    for (const test::Machine& machine : test::machines()) {
-        const std::vector<float> y =
-            weights.times(kernels::cpu::find_variant(machine.variant)->isa(), tokens);
-        for (size_t token = 0; token < tokens.size(); ++token)
-            EXPECT_NEAR(y[token * Weights::rows + 5], 0, 1e-18) << machine.variant;
+    for (const DType dtype : {DType::Q8_0, DType::Q4_0, DType::Q5_0}) {
+        Weights weights(dtype);
+        for (int64_t block = 0; block < Weights::blocks; ++block) weights.set_scale(5, block, 0);
+        const std::vector<std::vector<float>> tokens(3, std::vector<float>(Weights::columns, 1.0f));
+        for (const test::Machine& machine : test::machines()) {
+            const std::vector<float> y =
+                weights.times(kernels::cpu::find_variant(machine.variant)->isa(), tokens);
+            for (size_t token = 0; token < tokens.size(); ++token)
+                EXPECT_NEAR(y[token * Weights::rows + 5], 0, 1e-18)
+                    << machine.variant << " " << gguf::name(dtype);
+        }
     }
 }
 
 TEST(CpuBlocks32, WhatIsNoNumberSpoilsItsRowOnly) {
     std::vector<std::vector<float>> tokens;
     for (int seed = 0; seed < 5; ++seed) tokens.push_back(wild_row(Weights::columns, seed));
-    for (const test::Machine& machine : test::machines())
-        for (float value : {std::nanf(""), infinity, -infinity})
-            for (int64_t block = 0; block < Weights::blocks; ++block) {
-                Weights weights;
-                weights.set_scale(17, block, value);
-                const std::vector<float> y =
-                    weights.times(kernels::cpu::find_variant(machine.variant)->isa(), tokens);
-                for (size_t i = 0; i < y.size(); ++i)
-                    ASSERT_EQ(std::isfinite(y[i]), i % Weights::rows != 17)
-                        << machine.variant << " " << value << " block " << block << " at " << i;
-            }
+    for (const DType dtype : types)
+        for (const test::Machine& machine : test::machines())
+            for (float value : {std::nanf(""), infinity, -infinity})
+                for (int64_t block = 0; block < Weights::blocks; ++block) {
+                    Weights weights(dtype);
+                    weights.set_half(17, block, weights.has_minima ? block % 2 * 2 : 0, value);
+                    const std::vector<float> y =
+                        weights.times(kernels::cpu::find_variant(machine.variant)->isa(), tokens);
+                    for (size_t i = 0; i < y.size(); ++i)
+                        ASSERT_EQ(std::isfinite(y[i]), i % Weights::rows != 17)
+                            << machine.variant << " " << gguf::name(dtype) << " " << value
+                            << " block " << block << " at " << i;
+                }
 }
 
 TEST(CpuBlocks32, WhatIsNoNumberSpoilsItsTokenOnly) {
-    const Weights weights;
-    for (const test::Machine& machine : test::machines())
-        for (float value : {std::nanf(""), infinity, -infinity})
-            for (size_t column = 3; column < size_t(Weights::columns); column += 101) {
-                std::vector<std::vector<float>> tokens;
-                for (int seed = 0; seed < 5; ++seed)
-                    tokens.push_back(wild_row(Weights::columns, seed));
-                tokens[2][column] = value;
-                const std::vector<float> y =
-                    weights.times(kernels::cpu::find_variant(machine.variant)->isa(), tokens);
-                for (size_t i = 0; i < y.size(); ++i)
-                    ASSERT_EQ(std::isfinite(y[i]), i / Weights::rows != 2)
-                        << machine.variant << " " << value << " column " << column << " at " << i;
-            }
+    for (const DType dtype : types) {
+        const Weights weights(dtype);
+        for (const test::Machine& machine : test::machines())
+            for (float value : {std::nanf(""), infinity, -infinity})
+                for (size_t column = 3; column < size_t(Weights::columns); column += 101) {
+                    std::vector<std::vector<float>> tokens;
+                    for (int seed = 0; seed < 5; ++seed)
+                        tokens.push_back(wild_row(Weights::columns, seed));
+                    tokens[2][column] = value;
+                    const std::vector<float> y =
+                        weights.times(kernels::cpu::find_variant(machine.variant)->isa(), tokens);
+                    for (size_t i = 0; i < y.size(); ++i)
+                        ASSERT_EQ(std::isfinite(y[i]), i / Weights::rows != 2)
+                            << machine.variant << " " << gguf::name(dtype) << " " << value
+                            << " column " << column << " at " << i;
+                }
+    }
 }
 
 }  // namespace

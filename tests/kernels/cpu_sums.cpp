@@ -77,6 +77,9 @@ std::vector<std::vector<float>> extreme_tokens() {
         for (float& value : x) value = -value;
         tokens.push_back(x);
     }
+    // Of these, blocks of 32 have the largest codes and the largest scale below a power of two.
+    for (float code : {127.0f, -127.0f, 120.0f})
+        tokens.push_back(std::vector<float>(columns, code / 128));
     for (size_t apart : {8, 16}) {
         tokens.push_back(std::vector<float>(columns, 0.0f));
         for (size_t k = 0; k < columns; k += apart) tokens.back()[k] = 1;
