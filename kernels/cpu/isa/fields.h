@@ -13,7 +13,7 @@ template <class Type, bool unrolls, typename Visit>
 [[gnu::always_inline]] inline void each_run(Visit visit) {
     constexpr int runs = Type::block / 32;
     // GCC 12 makes wrong sums of portable lanes where it unrolls, at -O1 and without vectorisation.
-    if constexpr (unrolls && !words_are_loops) {
+    if constexpr (unrolls && !vectors_in_parts) {
 #pragma GCC unroll 8
         for (int run = 0; run < runs; ++run) visit(run);
     } else {

@@ -53,7 +53,7 @@ const Isa& isa() {
                            .most_panel_groups = most_panel_groups,
                            .reduced = reduced,
                            .sums_in_halves = sums_in_halves,
-                           .keeps_short_bf16 = !words_are_loops,
+                           .keeps_short_bf16 = !vectors_in_parts,
                            .kernels = kernels,
                            .quantize = quantize,
                            .quantize_small = quantize_small,

@@ -114,7 +114,7 @@ inline I last_in_turn(I a, I b) { return _mm256_unpackhi_epi8(a, b); }
 inline I times_halves(I a, I b) { return _mm256_mullo_epi16(a, b); }
 inline constexpr bool fast_pairs = true;
 inline constexpr bool matrix_units = false, crosses = false;
-inline constexpr bool looks_up_bytes = false, words_are_loops = false;
+inline constexpr bool looks_up_bytes = false, vectors_in_parts = false;
 #if defined(__AVXVNNI__)
 inline I dot_pairs(I sum, I a, I b) { return _mm256_dpwssd_avx_epi32(sum, a, b); }
 inline I dot(I sum, I codes, I quad) { return _mm256_dpbusd_avx_epi32(sum, codes, quad); }

@@ -214,8 +214,8 @@ inline constexpr bool looks_up_bytes = true;
 #else
 inline constexpr bool looks_up_bytes = false;
 #endif
-// Whether every word is a loop over lanes.
-inline constexpr bool words_are_loops = false;
+// Whether a vector takes several registers, and most words several instructions for each.
+inline constexpr bool vectors_in_parts = false;
 // sum + the products of a lane's 2 signed halves. In place: where sums go round a loop, the
 // compiler would copy each to another register and back.
 inline I dot_pairs(I sum, I a, I b) {

@@ -53,11 +53,11 @@ inline constexpr bool is_wide = Type::block == 256;
 
 // Whether a Type is compiled for fewer numbers of tokens, as the compiler takes long for each:
 // where it says that it is `seldom` in files, so that a step of 3 or 7 tokens unpacks rows more
-// than once, and where vectors are loops.
+// than once, and where vectors are in parts.
 template <class Type>
 constexpr bool has_few_sizes() {
-    if constexpr (requires { Type::seldom; }) return Type::seldom || words_are_loops;
-    return words_are_loops;
+    if constexpr (requires { Type::seldom; }) return Type::seldom || vectors_in_parts;
+    return vectors_in_parts;
 }
 
 // How far a code can be from that of 0.0.
