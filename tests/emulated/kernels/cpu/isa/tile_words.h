@@ -1,4 +1,5 @@
-// The words of matrix units for machines without: what each says, in plain code.
+// The words of matrix units for machines without: what each says, in plain code. They are calls, as
+// it takes minutes to compile what they unroll to wherever they are used.
 #pragma once
 
 #include <cstdint>
@@ -15,22 +16,22 @@ inline void tiles_begin() {}
 inline void tiles_end() {}
 
 template <int tile>
-inline void tile_load(const void* rows, int64_t stride = 64) {
+[[gnu::noinline]] void tile_load(const void* rows, int64_t stride = 64) {
     for (int row = 0; row < 16; ++row)
         std::memcpy(emulated_tile(tile) + 64 * row,
                     static_cast<const uint8_t*>(rows) + row * stride, 64);
 }
 template <int tile>
-inline void tile_store(void* rows, int64_t stride) {
+[[gnu::noinline]] void tile_store(void* rows, int64_t stride) {
     for (int row = 0; row < 16; ++row)
         std::memcpy(static_cast<uint8_t*>(rows) + row * stride, emulated_tile(tile) + 64 * row, 64);
 }
 template <int tile>
-inline void tile_zero() {
+[[gnu::noinline]] void tile_zero() {
     std::memset(emulated_tile(tile), 0, 16 * 64);
 }
 template <int sums, int tokens, int rows>
-inline void tile_dot() {
+[[gnu::noinline]] void tile_dot() {
     auto* sum = reinterpret_cast<float*>(emulated_tile(sums));
     auto number = [](const uint8_t* tile, int at) {
         uint16_t half;
