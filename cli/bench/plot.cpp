@@ -57,8 +57,9 @@ void sort(std::vector<Point>& points) {
                      [](const Point& a, const Point& b) { return a.x < b.x; });
 }
 
-// The lines are named by what differs, the chart by what they share of model and test.
-Chart make_chart(Lines lines) {
+// The lines are named by what differs, the chart by what they share of model and test: of several
+// tests it says their kind.
+Chart make_chart(Lines lines, const std::string& kind) {
     Chart chart{.x_name = "tokens in the context before", .y_name = "tokens/s"};
     for (size_t i = 0; i < lines.lines.size(); ++i) {
         Line& line = lines.lines[i];
@@ -70,10 +71,11 @@ Chart make_chart(Lines lines) {
         sort(line.points);
         sort(line.limit);
     }
-    Words shared;
-    for (size_t word : {0, 1})
-        if (!lines.varies(word)) shared.push_back(lines.words[0][word]);
-    chart.title = joined(shared);
+    const Words& first = lines.words[0];
+    Words title;
+    if (!lines.varies(0)) title.push_back(first[0]);
+    title.push_back(lines.varies(1) ? kind : first[1]);
+    chart.title = joined(title);
     chart.lines = std::move(lines.lines);
     return chart;
 }
@@ -90,8 +92,9 @@ std::vector<Chart> make_charts(const std::vector<Row>& rows) {
             line.limit.push_back({depth, double(row.tokens()) / row.least.seconds});
     }
     std::vector<Chart> charts;
-    for (Lines* lines : {&generation, &prompts})
-        if (!lines->lines.empty()) charts.push_back(make_chart(std::move(*lines)));
+    if (!generation.lines.empty())
+        charts.push_back(make_chart(std::move(generation), "generation"));
+    if (!prompts.lines.empty()) charts.push_back(make_chart(std::move(prompts), "prompts"));
     return charts;
 }
 

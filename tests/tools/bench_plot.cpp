@@ -44,6 +44,16 @@ TEST(Plot, has_a_line_for_each_number_of_sequences) {
     EXPECT_EQ(charts[0].lines[1].name, "4 at once");
 }
 
+TEST(Plot, is_titled_with_what_its_lines_share) {
+    std::vector<Row> rows{row(0, "layer", 0, 5), row(0, "layer", 0, 6), row(0, "layer", 16, 32)};
+    rows[1].test.generated = 20;
+    EXPECT_EQ(make_charts(rows)[0].title, "llama 1B <Q4_0>, generation");
+    rows[1].model = "llama 8B";
+    EXPECT_EQ(make_charts(rows)[0].title, "generation");
+    rows.push_back(row(0, "layer", 32, 64));
+    EXPECT_EQ(make_charts(rows)[1].title, "llama 1B <Q4_0>, prompts");
+}
+
 TEST(Plot, has_few_round_marks_on_its_axes) {
     EXPECT_EQ(decimal_step(48, 6), 10);
     EXPECT_EQ(decimal_step(7, 6), 2);
