@@ -245,7 +245,9 @@ Columns columns_of(const std::vector<Case>& cases) {
 
 }  // namespace
 
-const OptionGroup bench_options{"tests; a list makes a test of each of its entries", list};
+const OptionGroup bench_options{
+    "tests; a LIST, such as 128,512 or 1-4 or 64-256+64 or 128-1024*2, makes a test of each entry",
+    list};
 const OptionGroup bench_run_options{"measurement", run_list};
 
 std::vector<std::string> devices_of(const Setup& setup) {
