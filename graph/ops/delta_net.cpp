@@ -26,6 +26,7 @@ void reference(const Call& call) {
     std::vector<float> q = load(q_view), k = load(call.inputs[delta_k]), v = load(v_view);
     std::vector<float> decay = load(decay_view), beta = load(call.inputs[delta_beta]);
     std::vector<float> result(v.size());
+    std::vector<double> kept(static_cast<size_t>(d));  // of each column of the state
     for (const Sequence& sequence : call.step.sequences)
         for (int64_t head = 0; head < heads.count; ++head) {
             std::vector<std::vector<double>> s;  // rows of the state
@@ -39,12 +40,14 @@ void reference(const Call& call) {
                 const int64_t at = t * heads.count + head;
                 const float* key = &k[size_t((t * heads.keys + heads.key_of(head)) * d)];
                 const float* query = &q[size_t((t * heads.keys + heads.key_of(head)) * d)];
+                for (int64_t i = 0; i < d; ++i)
+                    kept[size_t(i)] =
+                        std::exp(double(decay[size_t(per_channel ? at * d + i : at)]));
                 for (int64_t e = 0; e < dv; ++e) {
                     std::vector<double>& row = s[size_t(e)];
                     double predicted = 0, out = 0;
                     for (int64_t i = 0; i < d; ++i) {
-                        row[size_t(i)] *=
-                            std::exp(double(decay[size_t(per_channel ? at * d + i : at)]));
+                        row[size_t(i)] *= kept[size_t(i)];
                         predicted += row[size_t(i)] * key[i];
                     }
                     const double delta =

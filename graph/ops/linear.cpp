@@ -8,21 +8,7 @@ namespace tandem::graph {
 namespace ops {
 namespace {
 
-// Visits all indices of `extents`, row-major.
-template <typename Visit>
-void for_each_index(const std::vector<int64_t>& extents, Visit visit) {
-    std::vector<int64_t> index(extents.size(), 0);
-    for (int64_t extent : extents)
-        if (extent == 0) return;
-    while (true) {
-        visit(index);
-        size_t i = index.size();
-        while (i > 0 && ++index[i - 1] == extents[i - 1]) index[--i] = 0;
-        if (i == 0) return;
-    }
-}
-
-// Offsets into a contiguous operand: one stride for each of `axes`, 0 where the operand lacks it.
+// One stride for each of `axes` in a contiguous operand, 0 where the operand lacks it.
 std::vector<int64_t> strides_along(const View& operand, const Shape& axes) {
     std::vector<int64_t> strides(axes.size(), 0);
     int64_t stride = 1;
@@ -33,10 +19,19 @@ std::vector<int64_t> strides_along(const View& operand, const Shape& axes) {
     return strides;
 }
 
-int64_t offset(const std::vector<int64_t>& index, const std::vector<int64_t>& strides) {
-    int64_t sum = 0;
-    for (size_t i = 0; i < index.size(); ++i) sum += index[i] * strides[i];
-    return sum;
+// Where all indices of these axes are in an operand, row-major.
+std::vector<int64_t> offsets_along(const View& operand, const Shape& axes,
+                                   const std::vector<int64_t>& extents) {
+    const std::vector<int64_t> strides = strides_along(operand, axes);
+    std::vector<int64_t> offsets{0};
+    for (size_t axis = 0; axis < axes.size(); ++axis) {
+        std::vector<int64_t> longer;
+        for (int64_t offset : offsets)
+            for (int64_t i = 0; i < extents[axis]; ++i)
+                longer.push_back(offset + i * strides[axis]);
+        offsets = std::move(longer);
+    }
+    return offsets;
 }
 
 void reference(const Call& call) {
@@ -55,24 +50,21 @@ void reference(const Call& call) {
     for (size_t i = 0; i < weight.axes.size(); ++i)
         (i < row_axes ? row_extents : column_extents).push_back(weight.extents[i]);
 
+    const auto x_outer = offsets_along(x, outer, outer_extents),
+               x_rows = offsets_along(x, rows, row_extents),
+               x_columns = offsets_along(x, columns, column_extents),
+               y_outer = offsets_along(call.output, outer, outer_extents),
+               y_rows = offsets_along(call.output, rows, row_extents);
     std::vector<float> input = load(x), output(size_t(call.output.elements()));
-    std::vector<int64_t> x_outer = strides_along(x, outer), x_rows = strides_along(x, rows),
-                         x_columns = strides_along(x, columns),
-                         y_outer = strides_along(call.output, outer),
-                         y_rows = strides_along(call.output, rows);
-    int64_t number = 0;
-    for_each_index(row_extents, [&](const std::vector<int64_t>& row) {
-        std::vector<float> w = load_row(weight, number++);
-        for_each_index(outer_extents, [&](const std::vector<int64_t>& at) {
-            int64_t base = offset(at, x_outer) + offset(row, x_rows);
+    for (size_t row = 0; row < x_rows.size(); ++row) {
+        const std::vector<float> w = load_row(weight, int64_t(row));
+        for (size_t i = 0; i < x_outer.size(); ++i) {
+            const float* at = &input[size_t(x_outer[i] + x_rows[row])];
             double sum = 0;
-            size_t k = 0;
-            for_each_index(column_extents, [&](const std::vector<int64_t>& column) {
-                sum += double(w[k++]) * input[size_t(base + offset(column, x_columns))];
-            });
-            output[size_t(offset(at, y_outer) + offset(row, y_rows))] = float(sum);
-        });
-    });
+            for (size_t k = 0; k < w.size(); ++k) sum += double(w[k]) * at[x_columns[k]];
+            output[size_t(y_outer[i] + y_rows[row])] = float(sum);
+        }
+    }
     store(call.output, output);
 }
 
