@@ -26,7 +26,7 @@ void reference(const Call& call) {
     std::vector<float> q = load(q_view), k = load(call.inputs[delta_k]), v = load(v_view);
     std::vector<float> decay = load(decay_view), beta = load(call.inputs[delta_beta]);
     std::vector<float> result(v.size());
-    std::vector<double> kept(static_cast<size_t>(d));  // of each column of the state
+    std::vector<double> kept(size_t(d), 0.0);  // of each column of the state
     for (const Sequence& sequence : call.step.sequences)
         for (int64_t head = 0; head < heads.count; ++head) {
             std::vector<std::vector<double>> s;  // rows of the state

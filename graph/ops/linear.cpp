@@ -59,7 +59,7 @@ void reference(const Call& call) {
     for (size_t row = 0; row < x_rows.size(); ++row) {
         const std::vector<float> w = load_row(weight, int64_t(row));
         for (size_t i = 0; i < x_outer.size(); ++i) {
-            const float* at = &input[size_t(x_outer[i] + x_rows[row])];
+            const float* at = input.data() + x_outer[i] + x_rows[row];
             double sum = 0;
             for (size_t k = 0; k < w.size(); ++k) sum += double(w[k]) * at[x_columns[k]];
             output[size_t(y_outer[i] + y_rows[row])] = float(sum);
