@@ -144,8 +144,7 @@ std::string less_memory(const EngineOptions& options) {
     std::string text = "try " + std::string(options.fewer_tokens);
     constexpr int64_t usual_step = 512;
     if (options.plan.bucket > usual_step) text += ", smaller steps (-ub)";
-    auto is_large = [](gguf::DType type) { return gguf::traits(type).block == 1; };
-    if (is_large(options.model.key_type) || is_large(options.model.value_type))
+    if (gguf::is_plain(options.model.key_type) || gguf::is_plain(options.model.value_type))
         text += ", a smaller cache type (-ctk q8_0 -ctv q8_0)";
     if (options.plan.mode == "none") return text + " or a split mode (-sm) for several devices";
     return text + (options.devices.size() == 1 ? " or more devices (-dev)"

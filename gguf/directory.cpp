@@ -79,7 +79,7 @@ Metadata read_metadata(Reader& reader, uint64_t count) {
     return metadata;
 }
 
-bool is_quantized(const TensorInfo& tensor) { return traits(tensor.dtype).block > 1; }
+bool is_quantized(const TensorInfo& tensor) { return !is_plain(tensor.dtype); }
 
 }  // namespace
 

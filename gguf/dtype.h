@@ -90,6 +90,8 @@ const DTypeTraits& traits(DType dtype);
 std::optional<DType> dtype_from_id(uint32_t id);
 std::optional<DType> dtype_from_name(std::string_view name);  // any case
 inline std::string_view name(DType dtype) { return traits(dtype).name; }
+// Whether elements are numbers of their own: no blocks share a scale.
+inline bool is_plain(DType dtype) { return traits(dtype).block == 1; }
 
 // Bytes of a row of `elements` (a multiple of the block), header included.
 int64_t row_bytes(DType dtype, int64_t elements);

@@ -139,7 +139,7 @@ std::vector<Tensor> Builder::weights(const std::string& path, const Layout& rows
                     expected + std::to_string(graph::rows(rows)) + " rows" +
                     (rows.parts.empty() ? " (" + in_words(rows.outer) + ")" : ""));
     }
-    if (columns.empty() && gguf::traits(tensor->dtype).block != 1)
+    if (columns.empty() && !gguf::is_plain(tensor->dtype))
         throw Error(file.path() + ": tensor " + path + " is a vector of type " +
                     std::string(gguf::name(tensor->dtype)) + ", expected F32, F16 or BF16");
     std::vector<Tensor> found;

@@ -16,8 +16,6 @@ double stored_bytes(const Value& value, const LocalSize& size) {
     return double(size.matrices * size.rows) * double(gguf::row_bytes(value.dtype, size.columns));
 }
 
-bool is_float(const Value& value) { return gguf::traits(value.dtype).block == 1; }
-
 // The extent of an axis of this role among the operands; 1 without one.
 double extent(const Node& node, std::string_view wanted) {
     for (const graph::Tensor& input : node.inputs)
@@ -52,7 +50,7 @@ void add_weight(Work& work, const Node& node, const Value& value, Use use, const
         const double chosen = extent(node, "used") / extent(node, role(value.shape[0]));
         work += {.bytes = bytes * chosen,
                  .multiply_adds = count * chosen,
-                 .float_multiply_adds = is_float(value) ? count * chosen : 0,
+                 .float_multiply_adds = gguf::is_plain(value.dtype) ? count * chosen : 0,
                  .expert_bytes = bytes * chosen,
                  .expert_share = chosen};
     } else if (use == Use::Table) {
@@ -61,7 +59,7 @@ void add_weight(Work& work, const Node& node, const Value& value, Use use, const
         work.bytes += bytes;
         if (use != Use::Matrix) return;
         work.multiply_adds += count;
-        if (is_float(value)) work.float_multiply_adds += count;
+        if (gguf::is_plain(value.dtype)) work.float_multiply_adds += count;
     }
 }
 
@@ -90,7 +88,7 @@ void add_state(Work& work, const Node& node, const Value& value, const LocalSize
         return std::ranges::any_of(value.shape,
                                    [&](graph::Axis axis) { return role(axis) == wanted; });
     };
-    const double as_float = is_float(value) ? 1 : 0;
+    const double as_float = gguf::is_plain(value.dtype) ? 1 : 0;
     if (has("cells")) {
         const double count = multiply_adds_of_cell(node, value, cut, device);
         work.cached_bytes += bytes / extent(node, "cells");

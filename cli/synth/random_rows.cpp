@@ -88,7 +88,7 @@ const Fields* find_fields(DType dtype) {
     return nullptr;
 }
 
-bool is_plain(DType dtype) {
+bool is_plain_type(DType dtype) {
     for (DType plain : plain_types)
         if (plain == dtype) return true;
     return false;
@@ -203,7 +203,9 @@ std::vector<float> normals(uint64_t seed, size_t count) {
     return values;
 }
 
-bool RandomRows::exists(DType dtype) { return is_plain(dtype) || find_fields(dtype) != nullptr; }
+bool RandomRows::exists(DType dtype) {
+    return is_plain_type(dtype) || find_fields(dtype) != nullptr;
+}
 
 RandomRows::RandomRows(DType dtype, int64_t columns, bool from_bf16)
     : dtype_(dtype), row_bytes_(gguf::row_bytes(dtype, columns)) {
@@ -211,7 +213,7 @@ RandomRows::RandomRows(DType dtype, int64_t columns, bool from_bf16)
         throw Error("no random weights of type " + std::string(gguf::name(dtype)) +
                     ": choose one of " + known_types());
     const double deviation = 1 / std::sqrt(double(columns));
-    if (is_plain(dtype)) {
+    if (is_plain_type(dtype)) {
         const size_t bytes = gguf::traits(dtype).block_bytes;
         for (float value : normals(hash("plain"), 4096)) {
             plain_.resize(plain_.size() + bytes);

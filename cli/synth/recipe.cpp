@@ -173,7 +173,7 @@ Recipe find_recipe(std::string_view name) {
 DType choose_type(const Recipe& recipe, const Preset& preset, int64_t blocks,
                   const gguf::TensorInfo& tensor) {
     const int64_t columns = tensor.row_length();
-    if (gguf::traits(recipe.dtype).block == 1) return recipe.dtype;
+    if (gguf::is_plain(recipe.dtype)) return recipe.dtype;
     if (tensor.name == "per_layer_model_proj.weight") return DType::BF16;
     const bool is_expert = tensor.extents[2] > 1;
     if (recipe.experts_alone && preset.experts.count > 0 && !is_expert)

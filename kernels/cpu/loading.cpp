@@ -64,7 +64,7 @@ class Shortener {
 
 // Whether it is worth trying: numbers of F16 or F32 that BF16 does not have are seldom alone.
 bool may_be_short(const Isa& isa, const WeightSource& source) {
-    if (!is_float(source.dtype) || !isa.keeps_short_bf16 ||
+    if (!gguf::is_plain(source.dtype) || !isa.keeps_short_bf16 ||
         !can_be_short(isa.lanes, source.columns))
         return false;
     bool first_is = false;

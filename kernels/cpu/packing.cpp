@@ -111,7 +111,7 @@ int64_t blocks(DType dtype, int64_t columns) {
 }
 
 int64_t units(DType dtype, const Field& field, int64_t columns) {
-    return gguf::traits(dtype).block == 1 ? columns : field.bytes / field.unit;
+    return gguf::is_plain(dtype) ? columns : field.bytes / field.unit;
 }
 
 // Unit u of each of the rows, `from` bytes on, becomes units u * lanes and following of the group.
@@ -206,7 +206,7 @@ void pack_rows(DType dtype, int64_t columns, const std::byte* const* rows, std::
 }
 
 // In front of a group's blocks.
-int64_t head_bytes(DType dtype) { return is_float(dtype) ? int64_t(sizeof(FloatHead)) : 0; }
+int64_t head_bytes(DType dtype) { return gguf::is_plain(dtype) ? int64_t(sizeof(FloatHead)) : 0; }
 
 }  // namespace
 
@@ -215,14 +215,12 @@ bool is_packed(DType dtype, graph::Use use) {
     return matrix && !fields(dtype).empty();
 }
 
-bool is_float(DType dtype) { return gguf::traits(dtype).block == 1; }
-
 int64_t group_bytes(DType dtype, int lanes, int64_t columns) {
     return head_bytes(dtype) + lanes * blocks(dtype, columns) * block_bytes(dtype, columns);
 }
 
 int64_t group_bytes(DType dtype, int lanes, int64_t columns, const std::byte* first) {
-    return is_float(dtype) ? head_of(first).next : group_bytes(dtype, lanes, columns);
+    return gguf::is_plain(dtype) ? head_of(first).next : group_bytes(dtype, lanes, columns);
 }
 
 int64_t packed_bytes(DType dtype, int lanes, int64_t matrices, int64_t rows, int64_t columns) {
@@ -236,7 +234,7 @@ void pack_group(DType dtype, int lanes, int64_t columns, const std::byte* const*
     for (const std::byte*& row : all)
         if (!row) zeros.resize(size_t(gguf::row_bytes(dtype, columns))), row = zeros.data();
     check(lanes == 8 || lanes == 16, "rows are packed by eight or sixteen");
-    if (is_float(dtype)) group = begin_plain(dtype, lanes, columns, group);
+    if (gguf::is_plain(dtype)) group = begin_plain(dtype, lanes, columns, group);
     (lanes == 8 ? pack_rows<8> : pack_rows<16>)(dtype, columns, all.data(), group);
 }
 
@@ -251,7 +249,7 @@ void unpack_rows(DType dtype, int lanes, int64_t columns, const std::byte* group
     const Regrouping regrouping(dtype);
     const std::span<const Field> of_block = fields(dtype);
     const int64_t stride = gguf::row_bytes(dtype, columns), bytes = block_bytes(dtype, columns);
-    if (is_float(dtype)) group += head_of(group).plain_at;
+    if (gguf::is_plain(dtype)) group += head_of(group).plain_at;
     for (int64_t block = 0; block < blocks(dtype, columns); ++block, group += lanes * bytes) {
         if (!regrouping) {
             unpack_block(of_block, dtype, lanes, columns, group, first, last, stride,
@@ -268,7 +266,7 @@ void unpack_rows(DType dtype, int lanes, int64_t columns, const std::byte* group
 
 void decode_rows(DType dtype, int lanes, int64_t columns, const std::byte* group, int first,
                  int last, std::byte* room, float* rows) {
-    if (is_float(dtype) && head_of(group).is_short()) {
+    if (gguf::is_plain(dtype) && head_of(group).is_short()) {
         for (int lane = first; lane < last; ++lane, rows += columns)
             lengthen_row(lanes, columns, group, lane, rows);
         return;

@@ -20,9 +20,6 @@ namespace tandem::kernels::cpu {
 // kept as the file has it (vectors as f32).
 bool is_packed(gguf::DType dtype, graph::Use use);
 
-// Whether a type's elements are numbers of their own.
-bool is_float(gguf::DType dtype);
-
 // Bytes of one group, and of a stack of matrices. The last group of each is filled up with zeros.
 int64_t group_bytes(gguf::DType dtype, int lanes, int64_t columns);
 // From one packed group to the next, of which this is the first: short ones are nearer.

@@ -115,8 +115,8 @@ int64_t VulkanDevice::packed_bytes(gguf::DType dtype, graph::Use use, int64_t ma
 int64_t VulkanDevice::row_multiple(gguf::DType dtype, graph::Use use) const {
     // Rows of one matrix are often columns of the next, which matrix units take by whole turns;
     // blocks of other types see to that by themselves.
-    const bool blocks = gguf::traits(dtype).block > 1;
-    return facts_.features.matrix_units && !is_vector(use) && !blocks ? columns_together : 1;
+    const bool plain = gguf::is_plain(dtype) && !is_vector(use);
+    return facts_.features.matrix_units && plain ? columns_together : 1;
 }
 
 void VulkanDevice::load_weight(int value, const WeightSource& source,
