@@ -168,8 +168,9 @@ void multiply_floats(const Product& product) {
         });
 }
 
-// Whether prompts may be multiplied in 16-bit integers.
-constexpr bool in_integers = fast_pairs && !matrix_units;
+// Whether prompts may be multiplied in 16-bit integers; in floats where neither these are fast nor
+// there are matrix units.
+constexpr bool in_integers = fast_pairs && !matrix_units, in_floats = !fast_pairs && !matrix_units;
 
 template <class Type>
 constexpr Multiply adding_integers = panels_if<(in_integers && crosses), Q16Dots<Adding<Type>>>();
@@ -179,13 +180,13 @@ constexpr Multiply adding_integers = panels_if<(in_integers && crosses), Q16Dots
 extern const MatrixKernels f32{.multiply_rows = multiply_floats<F32>,
                                .multiply_tiles = multiply_panels<FloatDots<F32>>};
 extern const MatrixKernels f16{.multiply_rows = multiply_floats<F16>,
-                               .multiply_tiles = multiply_panels<FloatDots<F16>>,
+                               .multiply_tiles = panels_if<in_floats, FloatDots<F16>>(),
                                .multiply_bf16 = multiply_units<F16, 2>,
                                .multiply_q16 = panels_if<in_integers, Q16Dots<F16>>(),
                                .q16_block = in_integers ? F16::q16_block : 0,
                                .multiply_adding = adding_integers<F16>};
 extern const MatrixKernels bf16{.multiply_rows = multiply_floats<BF16>,
-                                .multiply_tiles = multiply_panels<FloatDots<BF16>>,
+                                .multiply_tiles = panels_if<in_floats, FloatDots<BF16>>(),
                                 .multiply_bf16 = multiply_units<BF16, 1>,
                                 .multiply_q16 = panels_if<in_integers, Q16Dots<BF16>>(),
                                 .q16_block = in_integers ? BF16::q16_block : 0,

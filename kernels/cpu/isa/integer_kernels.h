@@ -16,11 +16,15 @@ constexpr bool prompts_in_16_bits() {
     return sums_in_halves && Type::is_signed && Type::levels == 128 && Type::block == 32;
 }
 
+// Whether prompts are multiplied as bytes.
+template <class Type>
+inline constexpr bool prompts_in_bytes = !matrix_units && !prompts_in_16_bits<Type>();
+
 template <class Type>
 inline constexpr MatrixKernels kernels_of{
     .block = is_wide<Type> ? 256 : 32,
     .multiply_rows = multiply_rows<Type>,
-    .multiply_tiles = multiply_panels<QuadDots<Type>>,
+    .multiply_tiles = panels_if<prompts_in_bytes<Type>, QuadDots<Type>>(),
     .multiply_bf16 = multiply_units<Type, 1>,
     .multiply_q16 = panels_if<prompts_in_16_bits<Type>(), Q16Dots<Type>>(),
     .q16_block = prompts_in_16_bits<Type>() ? 32 : 0,
