@@ -66,10 +66,15 @@ struct PanelTraits {
     // addition take the place of the other.
     static constexpr bool in_pairs =
         is_adding<Type> && !crossed && Scales::whole && sums_have_16_bits<Type>();
+    // Whether what codes of zero add is taken off sums of halves of lanes, since these have no room
+    // for it; else it is taken off the whole sums.
+    static constexpr bool begins_in_halves =
+        in_halves && zero != 0 &&
+        (is_wide<Type> || (Type::levels - 1) * 16 * largest_code >= 1 << 15);
     // Whether sums begin with anything.
     static constexpr bool has_offsets = zero != 0 || crossed || (!is_wide<Type> && !in_halves);
     // Whether products read the sums of 16 codes of a token.
-    static constexpr bool sums_of_16 = Scales::per16 || (in_halves && zero != 0);
+    static constexpr bool sums_of_16 = Scales::per16 || begins_in_halves;
 
     // Whether whole scales are integers in the panel.
     static constexpr bool in_16_bits() {
@@ -78,7 +83,7 @@ struct PanelTraits {
 };
 
 template <class Type>
-using PanelOffset = std::conditional_t<PanelTraits<Type>::in_halves, int16_t, int32_t>;
+using PanelOffset = std::conditional_t<PanelTraits<Type>::begins_in_halves, int16_t, int32_t>;
 
 // Stores numbers of 16 bits, two in a lane.
 inline void store_pairs(const I* numbers, int count, uint8_t* to) {

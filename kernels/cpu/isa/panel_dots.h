@@ -51,7 +51,8 @@ using QuadPass = Pass<QuadDots<Type>>;
 template <class Type>
 struct QuadTokens {
     using P = PanelTraits<Type>;
-    static constexpr int sums = P::in_halves ? int(panel_columns) / 16 : P::parts;  // of a token
+    static constexpr int sums =  // of a token
+        P::begins_in_halves ? int(panel_columns) / 16 : P::parts;
 
     const Q8Tile& x;
     alignas(64) PanelOffset<Type> offsets[tile_tokens][sums];
@@ -69,10 +70,10 @@ struct QuadTokens {
 
   private:
     int32_t offset(int token, int n) const {
-        const int16_t* of_token = P::in_halves ? x.sums16[token] : sums_of(token);
+        const int16_t* of_token = P::begins_in_halves ? x.sums16[token] : sums_of(token);
         int32_t result = -P::zero * of_token[n];
         if constexpr (P::crossed) result += x.crossed32[token][n] + middle_code<Type> * of_token[n];
-        if constexpr (!is_wide<Type> && !P::in_halves)
+        if constexpr (!is_wide<Type> && !P::begins_in_halves)
             result += x.origins32[token][n / Type::Scales::count];
         return result;
     }
@@ -103,13 +104,13 @@ template <class Type, int quads, int T>
 // have room for. `begins`: pairs of what the first sums of a token begin with.
 template <class Type, int T, int first = 0, typename Visit>
 [[gnu::always_inline]] inline void visit_halves(const uint8_t* rows, const int8_t* x,
-                                                const int16_t* begins, Visit visit) {
+                                                const PanelOffset<Type>* begins, Visit visit) {
     constexpr int left = 8 - first, most = panel_quads<Type>(), count = most < left ? most : left;
-    constexpr bool begin = Type::zero != 0;
+    constexpr bool begin = PanelTraits<Type>::begins_in_halves;
     static_assert(!begin || most == 8);
     Sums<Type, T> halves;
     each_result<groups_of<Type>, T>([&](int g, int t) {
-        const int16_t* pair = begins + t * (panel_columns / 16);
+        const PanelOffset<Type>* pair = begins + t * (panel_columns / 16);
         halves[g][t] = begin ? splat_quad(reinterpret_cast<const int8_t*>(pair)) : splat(0);
     });
     multiply_words<count, sizeof(Panel)>(
@@ -127,6 +128,7 @@ template <class Type, int T>
 [[gnu::always_inline]] inline void add_blocks(QuadPass<Type> pass, int first, int64_t n,
                                               const Sums<Type, T>& sums, Totals<Type, T>& totals) {
     static_assert(!(Type::Scales::per16 && Type::Scales::has_min));
+    using P = PanelTraits<Type>;
     const auto& panels = pass.panels;
     const Q8Tile& x = pass.tokens.x;
     const int64_t block = n / Type::Scales::count;
@@ -134,16 +136,18 @@ template <class Type, int T>
     const uint8_t* mins = opaque(panels[0].mins + n * 4 * lanes);
     const uint8_t* steps = opaque(x.steps32[first] + block);
     const int32_t* origins = opaque(x.origins32[first] + block);
+    const PanelOffset<Type>* offsets = opaque(pass.tokens.offsets[first] + n);
     const float* real_sums = opaque(x.real_sums32[first] + block);
     constexpr int apart = tile_columns / 32;
 #pragma GCC unroll 8
     for (int t = 0; t < T; ++t) {
-        const uint8_t* of_steps = scales + steps[t * apart] * (4 * lanes);
+        const uint8_t* of_steps = scales + size_t(steps[t * apart]) * (4 * lanes);
         const I origin = splat(origins[t * apart]);
+        const I offset =
+            P::zero == 0 || P::begins_in_halves ? origin : splat(offsets[t * P::parts]);
 #pragma GCC unroll 8
         for (int g = 0; g < groups_of<Type>; ++g) {
-            const I from_origin =
-                PanelTraits<Type>::in_halves ? add(sums[g][t], origin) : sums[g][t];
+            const I from_origin = P::in_halves ? add(sums[g][t], offset) : sums[g][t];
             totals[g][t] = fma(sub(as_float(from_origin), as_float(origin)),
                                load_f32(of_steps + g * sizeof(Panel)), totals[g][t]);
         }
@@ -167,7 +171,7 @@ template <class Type, int T>
         pass.ahead.ask();
         const uint8_t* codes = opaque(panels[0].codes + n * 32 * lanes);
         const int8_t* tokens = opaque(pass.tokens.x.codes[n / 2][first] + n % 2 * 32);
-        const int16_t* begins = opaque(pass.tokens.offsets[first] + 2 * n);
+        const PanelOffset<Type>* begins = opaque(pass.tokens.offsets[first] + 2 * n);
         Sums<Type, T> sums[S::count];
         if constexpr (!S::whole)
             for (auto& of_scale : sums)
