@@ -9,6 +9,8 @@
 // choices read them in tiles, of which none belongs to two experts; the others read rows.
 #include "graph/ops/moe_ffn.h"
 
+#include <algorithm>
+
 #include "gguf/error.h"
 #include "kernels/cpu/forms.h"
 #include "kernels/cpu/matrix.h"
@@ -144,15 +146,17 @@ struct MoeFfn {
             tile[e + 1] = tile[e] + int32_t(tiles);
             begin[e + 1] += begin[e];
         }
-        std::vector<int32_t> next(begin, begin + room.experts);
         for (int64_t i = 0; i < choices; ++i) {
             if (!held(expert(i))) continue;
-            int32_t to = next[size_t(expert(i))]++;
+            int32_t to = begin[expert(i)]++;
             token[to] = int32_t(i / used);
             weight[to] = w[i / used * weights.strides[0] + i % used * weights.strides[1]];
             at<int32_t>(room.expert_of_choice)[to] = int32_t(expert(i));
             if (down_scale) weight[to] *= down_scale[first_expert + expert(i)];
         }
+        // Each now stands where the next one begins.
+        std::copy_backward(begin, begin + room.experts, begin + room.experts + 1);
+        begin[0] = 0;
     }
 
     // The one after `expert` that has choices; at the end the last.

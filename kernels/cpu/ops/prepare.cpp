@@ -28,7 +28,7 @@ class DenseRows {
     }
 
   private:
-    const graph::View view_;
+    const graph::View& view_;
     const bool dense_;
     std::vector<float> copy_;
 };

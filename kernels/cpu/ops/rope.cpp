@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <complex>
+#include <span>
 
 #include "kernels/cpu/rows.h"
 #include "kernels/cpu/site.h"
@@ -67,10 +68,13 @@ class Turns {
 
     int64_t count() const { return int64_t(angles_.size()); }
 
-    // One member's.
+    using Number = std::complex<double>;
+
+    // One member's, with room for count() numbers.
     class Cursor {
       public:
-        explicit Cursor(const Turns& turns) : turns_(turns), base_(turns.angles_.size()) {}
+        Cursor(const Turns& turns, Number* room)
+            : turns_(turns), base_(room, turns.angles_.size()) {}
 
         void at(int64_t position, float* cosines, float* sines) {
             const int64_t begin = position / span * span;
@@ -89,7 +93,7 @@ class Turns {
 
       private:
         const Turns& turns_;
-        std::vector<std::complex<double>> base_;
+        std::span<Number> base_;
         int64_t begin_ = -1;
     };
 
@@ -98,7 +102,7 @@ class Turns {
 
     std::vector<double> angles_;
     double magnitude_;
-    std::vector<std::complex<double>> steps_;  // [span][angles]
+    std::vector<Number> steps_;  // [span][angles]
 };
 
 Task bind(const Launch& launch, const Site& site) {
@@ -115,9 +119,11 @@ Task bind(const Launch& launch, const Site& site) {
     const Turns turns(rope_angles(rope, factors), rope.magnitude);
     auto* pairs = rope.halves ? turn<true> : turn<false>;
     return [=](const Worker& worker) {
-        float* cosines = worker.scratch(2 * turns.count());
+        constexpr int64_t floats = sizeof(Turns::Number) / sizeof(float);
+        float* room = worker.scratch((floats + 2) * turns.count());
+        Turns::Cursor cursor(turns, reinterpret_cast<Turns::Number*>(room));
+        float* cosines = room + floats * turns.count();
         float* sines = cosines + turns.count();
-        Turns::Cursor cursor(turns);
         const auto [first, last] = worker.share_rows(live_count(x, site.inputs()), 1);
         for (int64_t t = first; t < last; ++t) {
             cursor.at(reinterpret_cast<const int32_t*>(positions.data)[t], cosines, sines);
