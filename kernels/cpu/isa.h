@@ -355,7 +355,7 @@ struct Isa {
     int64_t (*float_products)() = nullptr;
 };
 
-bool is_zen4();  // this machine's processor
+extern const bool on_zen4;  // this machine's processor is one
 // Whether it adds vectors of 64 bytes by twice as many units as multiply them.
 bool adds_cheaply();
 

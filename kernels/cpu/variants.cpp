@@ -93,13 +93,13 @@ constexpr Variant variants[] = {
 
 }  // namespace
 
-bool is_zen4() {
+const bool on_zen4 = [] {
 #if defined(__x86_64__)
     return __builtin_cpu_is("amd") && has_bf16() && !has_avx_vnni();  // a Zen 5 has both
 #else
     return false;
 #endif
-}
+}();
 
 bool adds_cheaply() {
 #if defined(__x86_64__)

@@ -23,8 +23,6 @@ constexpr int64_t near_ahead = 2048, far_ahead = 8192;
 }
 [[gnu::always_inline]] inline void prefetch_far(const uint8_t* at) { __builtin_prefetch(at, 0, 2); }
 
-inline const bool on_zen4 = crosses && is_zen4();
-
 // Of a stream that some tokens pass, the line that is read near_ahead later, and one that is read
 // far_ahead later.
 template <int tokens>
