@@ -46,7 +46,7 @@ enum class Content {
 class File {
   public:
     // Throws Error on anything wrong with the file, or with a part of a split model. The file is
-    // called `name` where that is not empty.
+    // called `name` where that is not empty; later parts have the names of their paths.
     static File open(const std::filesystem::path& path, Content content = Content::Full,
                      const std::string& name = {});
     // Parses one file that is already in memory, alone if it is a part of a split model; the bytes

@@ -29,7 +29,7 @@ using Shape = std::vector<Axis>;
 int find(const Shape& shape, Axis axis);
 inline bool contains(const Shape& shape, Axis axis) { return find(shape, axis) >= 0; }
 Shape operator+(const Shape& left, const Shape& right);
-// Elements of a shape; live axes take the given counts.
+// Elements of a shape without live axes; std::logic_error where it has one.
 int64_t elements(const Shape& shape);
 std::string to_string(const Shape& shape);  // "[tokens kv_heads d]", roles only
 

@@ -39,7 +39,7 @@ struct View {
     Shape axes;
     std::vector<int64_t> extents;  // of the local range, live counts filled in
     std::vector<int64_t> begins;   // where it starts on each axis
-    std::vector<int64_t> strides;  // in elements; empty for weights and states
+    std::vector<int64_t> strides;  // in elements; empty for stored rows and states
     size_t columns = 0;            // weights and states: axes within a stored row
 
     explicit operator bool() const { return data != nullptr; }

@@ -77,7 +77,7 @@ class Recording {
 struct Bindings {
     std::byte* sending = nullptr;
     std::byte* landing = nullptr;
-    const std::atomic<bool>* cancelled = nullptr;  // checked between launches
+    const std::atomic<bool>* cancelled = nullptr;  // checked between launches; never null there
     bool timed = false;                            // take_times will be called
 };
 

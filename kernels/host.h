@@ -1,4 +1,4 @@
-// This machine: the file of the CPU devices that knows the operating system and the processor.
+// This machine's cores, memory and pages, as the operating system tells of them.
 #pragma once
 
 #include <cstddef>

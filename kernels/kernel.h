@@ -17,7 +17,7 @@ enum class Where {
     Nowhere,  // an optional operand left out, or a result that stays inside its kernel
     Weight,   // loaded once, by value number
     State,    // made once, by value number
-    Input,    // a field of the step's inputs, by value number
+    Input,    // a field of the step's inputs, by name
     Arena,    // device memory shared by all programs, at an offset
     Sending,  // exchange memory that others read, at an offset; two slots
     Landing   // exchange memory that an exchange writes, at an offset
@@ -27,7 +27,7 @@ struct Operand {
     graph::View view;  // local range; live extents hold the bucket's capacity; data unset
     Where where = Where::Nowhere;
     int value = -1;                       // number in the graph
-    int64_t offset = 0;                   // bytes: of Arena, Sending, Landing
+    int64_t offset = 0;                   // bytes; of a weight where it is a vector
     graph::Use use = graph::Use::Vector;  // of a weight
     std::string_view input;               // of Input: the field
 

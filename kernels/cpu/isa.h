@@ -109,7 +109,7 @@ constexpr int64_t f32_tile_bytes(int64_t columns) {
 // The same in bf16[columns / 32][16][32]. A second part holds what rounding took from the first, as
 // bf16 again.
 constexpr int64_t bf16_tile_bytes(int64_t columns, int parts) {
-    return parts * (columns + 31) / 32 * 32 * tile_tokens * 2;
+    return parts * ((columns + 31) / 32 * 32) * tile_tokens * 2;
 }
 
 // 128 columns of 16 tokens as 16-bit integers, in blocks of 32 with a scale or in one of 128; up to

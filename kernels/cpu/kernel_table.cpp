@@ -1,7 +1,9 @@
 // The CPU's kernels in order of preference: of equal claims the first wins.
+#include <algorithm>
 #include <array>
 #include <vector>
 
+#include "gguf/error.h"
 #include "kernels/cpu/site.h"
 
 namespace tandem::kernels::cpu {
@@ -104,9 +106,9 @@ std::span<const Kernel> claims(Reduced offered, bool halves) {
 
 const Kernel& claim_of(const CpuKernel& kernel) {
     static const std::vector<Kernel> all = as_claims();
-    size_t number = 0;
-    while (table[number] != &kernel) ++number;
-    return all[number];
+    const auto place = std::ranges::find(table, &kernel);
+    check(place != std::end(table), "a kernel that others ask for is in the table");
+    return all[size_t(place - std::begin(table))];
 }
 
 }  // namespace tandem::kernels::cpu

@@ -2,8 +2,6 @@
 
 #if defined(__x86_64__)
 #include <cpuid.h>
-#endif
-#if defined(__linux__)
 #include <sys/syscall.h>
 #include <unistd.h>
 #endif
@@ -70,12 +68,8 @@ bool has_amx() {
     uint32_t a, b, c, d;
     if (!__get_cpuid_count(7, 0, &a, &b, &c, &d)) return false;
     if (!(d & amx_tile) || !(d & amx_bf16)) return false;
-#if defined(__linux__)
     constexpr long request_permission = 0x1023, tile_data = 18;
     return syscall(SYS_arch_prctl, request_permission, tile_data) == 0;
-#else
-    return false;
-#endif
 }
 #endif
 
