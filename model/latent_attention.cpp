@@ -27,7 +27,10 @@ struct Axes {
     Axis latent, value;       // of the cache, of a head's result
 };
 
-bool is_absorbed(const Layer& layer) { return !layer.has("attn_kv_b.weight"); }
+// Some files have the two parts of attn_kv_b beside the whole.
+bool is_absorbed(const Layer& layer) {
+    return layer.has("attn_k_b.weight") || !layer.has("attn_kv_b.weight");
+}
 
 Axes axes_of(Layer& layer) {
     const Builder& model = layer.model;
@@ -105,6 +108,7 @@ Tensor expanded(Layer& layer, Tensor q, const Compressed& from, const Axes& axes
 }  // namespace
 
 Tensor latent_attention(Layer& layer, Tensor h, const LatentAttention& how) {
+    if (is_absorbed(layer)) layer.model.leave_out(layer.path("attn_kv_b."));
     Axes axes = axes_of(layer);
     Axis embd = layer.model.embd;
     auto [q, q_rotary] = queries(layer, h, axes);

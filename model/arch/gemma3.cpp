@@ -29,8 +29,12 @@ Tensor attention(Layer& layer, Tensor h, const Rope& full, const Rope& windowed)
 }
 
 void build(Builder& model) {
-    Rope full = rope_parameters(model, true),
-         windowed = windowed_rope(model, full, 10000, model.head_size());
+    // Some converters call the two bases rope.global.freq_base and rope.local.freq_base.
+    const double usual = 10000, base = model.keys.positive("rope.global.freq_base", usual),
+                 of_window = model.keys.positive("rope.local.freq_base", usual);
+    Rope full = rope_parameters(model, true, model.head_size(),
+                                model.keys.positive("rope.freq_base", base)),
+         windowed = windowed_rope(model, full, of_window, model.head_size());
     Shape embd{model.embd};
     Tensor x = scale(embedding(model), std::sqrt(double(model.embd->extent)));
     for (int i = 0; i < model.layers(); ++i) {

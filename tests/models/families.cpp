@@ -73,14 +73,16 @@ std::vector<float> numbers(const Stored& tensor) {
 }
 
 // attn_k_b and attn_v_b put together again, as files had them before the two were split: for each
-// head the rows of its keys, which attn_k_b has as columns, then those of its values.
-std::vector<Stored> unsplit(const std::vector<Stored>& tensors) {
+// head the rows of its keys, which attn_k_b has as columns, then those of its values. `keep`: the
+// two stay beside it.
+std::vector<Stored> unsplit(const std::vector<Stored>& tensors, bool keep = false) {
     std::vector<Stored> result;
     for (const Stored& tensor : tensors) {
         size_t at = tensor.info.name.find("attn_k_b.");
-        if (tensor.info.name.find("attn_v_b.") != std::string::npos) continue;
+        if (!keep && tensor.info.name.find("attn_v_b.") != std::string::npos) continue;
         result.push_back(tensor);
         if (at == std::string::npos) continue;
+        if (keep) result.push_back(tensor);
         std::string other = tensor.info.name;
         other.replace(at, 9, "attn_v_b.");
         std::vector<float> keys = numbers(tensor), values, both;
@@ -131,6 +133,45 @@ TEST(Families, latent_attention_of_old_files) {
             EXPECT_LE(nmse(evaluate(old, options, golden.tokens, 0).logits, golden.logits), 1e-9)
                 << mode << " on " << devices;
         }
+}
+
+// Files for other engines have the whole and its parts.
+TEST(Families, latent_attention_in_parts_beside_the_whole) {
+    Golden golden = read_golden(test::data("fixtures"), "deepseek2-lite");
+    gguf::File file = fixture("deepseek2-lite");
+    Folder folder;
+    gguf::File both = gguf::File::open(
+        write(folder / "both.gguf", file.metadata(), unsplit(read_all(file), true)));
+    EXPECT_TRUE(both.find("blk.0.attn_kv_b.weight") && both.find("blk.0.attn_k_b.weight"));
+    cli::EngineOptions options;
+    options.model.key_type = options.model.value_type = gguf::DType::F32;
+    options.devices = {"reference"};
+    EXPECT_EQ(evaluate(both, options, golden.tokens, 0).logits,
+              evaluate(file, options, golden.tokens, 0).logits);
+}
+
+TEST(Families, gemma3_with_the_keys_of_another_converter) {
+    Golden golden = read_golden(test::data("fixtures"), "gemma3");
+    gguf::File file = fixture("gemma3");
+    gguf::Metadata metadata;
+    int renamed = 0;
+    for (const auto& [key, value] : file.metadata().entries()) {
+        const bool of_window = key == "gemma3.rope.freq_base_swa";
+        const bool moved = of_window || key == "gemma3.rope.freq_base";
+        renamed += moved;
+        metadata.set(!moved      ? key
+                     : of_window ? "gemma3.rope.local.freq_base"
+                                 : "gemma3.rope.global.freq_base",
+                     value);
+    }
+    EXPECT_GE(renamed, 1);
+    Folder folder;
+    gguf::File other = gguf::File::open(write(folder / "o.gguf", metadata, read_all(file)));
+    cli::EngineOptions options;
+    options.model.key_type = options.model.value_type = gguf::DType::F32;
+    options.devices = {"reference"};
+    EXPECT_EQ(evaluate(other, options, golden.tokens, 0).logits,
+              evaluate(file, options, golden.tokens, 0).logits);
 }
 
 TEST(Families, blocks_with_a_window_may_have_a_rotary_base) {
