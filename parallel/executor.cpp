@@ -122,7 +122,13 @@ void Executor::wait(Ticket ticket, const Sink& sink) {
                 int64_t count = std::min(head_rows, rows - first);
                 std::span<const float> logits =
                     communicator_->fetch(fetch_, fetched_++, {.rows = count});
-                if (number == ticket && sink) sink(first, logits);
+                if (number != ticket || !sink) continue;
+                try {
+                    sink(first, logits);
+                } catch (...) {
+                    fail(std::current_exception());
+                    throw;
+                }
             }
             std::unique_lock lock(mutex_);
             changed_.wait(lock, [&] {

@@ -44,7 +44,8 @@ class Executor {
     // At most most_tokens() tokens. Throws the error that ended an earlier step.
     Ticket submit(graph::StepInputs inputs);
     // Waits for a step; tickets are waited for in order, those left out are done without. Logits
-    // arrive in blocks of rows, so those of a long prompt never exist all at once.
+    // arrive in blocks of rows, so those of a long prompt never exist all at once. What the sink
+    // throws ends all steps, like an error of a device.
     void wait(Ticket ticket, const Sink& sink = {});
     // Ends all steps soon: waits throw Error("interrupted"). Safe in a signal handler's thread.
     void cancel();

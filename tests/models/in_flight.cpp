@@ -122,5 +122,19 @@ TEST_F(InFlight, a_lost_device_is_not_waited_for) {
     executor_.reset();
 }
 
+// Whoever takes logits may give up: what comes next must not be taken for what it missed.
+TEST_F(InFlight, a_sink_that_throws_ends_all_steps) {
+    play_a_body();
+    const auto full = [](int64_t, std::span<const float>) { throw Error("the disk is full"); };
+    for (int step : {0, 1}) {
+        try {
+            executor_->wait(Ticket(step), step == 0 ? full : Executor::Sink());
+            FAIL() << step;
+        } catch (const Error& error) {
+            EXPECT_STREQ(error.what(), "the disk is full") << step;
+        }
+    }
+}
+
 }  // namespace
 }  // namespace tandem::test
