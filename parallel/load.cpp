@@ -1,6 +1,8 @@
 #include "parallel/load.h"
 
 #include <exception>
+#include <functional>
+#include <mutex>
 #include <thread>
 
 #include "gguf/error.h"
@@ -32,14 +34,14 @@ void load_weight(const gguf::File& file, const Value& value, int number, const P
 
 void load_device(const gguf::File& file, const graph::Graph& graph, const Plan& plan,
                  int device_number, kernels::Device& device, std::atomic<int64_t>& progress,
-                 const std::atomic<bool>& cancelled) {
+                 const std::function<bool()>& stopped) {
     for (size_t i = 0; i < graph.values().size(); ++i) {
         const Value& value = graph.value(int(i));
         const Placement& anchor = plan.anchors[i];
         if (value.kind != Kind::Weight && value.kind != Kind::State) continue;
         LocalSize size = local_size(value, anchor, device_number);
         if (size.rows == 0) continue;
-        if (cancelled.load()) throw Error("interrupted");
+        if (stopped()) throw Error("interrupted");
         if (value.kind == Kind::State)
             device.make_state(int(i), value.dtype, size.matrices * size.rows, size.columns);
         else
@@ -66,19 +68,23 @@ int64_t bytes_to_load(const graph::Graph& graph, const Plan& plan) {
 void load(const gguf::File& file, const graph::Graph& graph, const Plan& plan,
           std::span<const std::unique_ptr<kernels::Device>> devices, std::atomic<int64_t>& progress,
           const std::atomic<bool>& cancelled) {
-    std::vector<std::exception_ptr> errors(devices.size());
+    std::mutex mutex;
+    std::exception_ptr first_error;
+    std::atomic<bool> failed = false;  // then the others need not go on
+    const auto stopped = [&] { return cancelled.load() || failed.load(); };
     std::vector<std::jthread> threads;
     for (size_t i = 0; i < devices.size(); ++i)
         threads.emplace_back([&, i] {
             try {
-                load_device(file, graph, plan, int(i), *devices[i], progress, cancelled);
+                load_device(file, graph, plan, int(i), *devices[i], progress, stopped);
             } catch (...) {
-                errors[i] = std::current_exception();
+                std::lock_guard lock(mutex);
+                if (!first_error) first_error = std::current_exception();
+                failed = true;
             }
         });
     threads.clear();  // joins them
-    for (const std::exception_ptr& error : errors)
-        if (error) std::rethrow_exception(error);
+    if (first_error) std::rethrow_exception(first_error);
 }
 
 }  // namespace tandem::parallel
