@@ -1,5 +1,7 @@
 #include "parallel/local.h"
 
+#include <algorithm>
+
 #include "gguf/error.h"
 
 namespace tandem::parallel {
@@ -73,8 +75,9 @@ int Local::base(int instance) const {
         if (alias != aliases_.end()) {
             instance = alias->second;
         } else if (!known.joins.empty()) {
-            for (int part : known.joins)
-                if (has(part)) instance = part;
+            const auto part = std::ranges::find_if(known.joins, [&](int i) { return has(i); });
+            if (part == known.joins.end()) return -1;
+            instance = *part;
         } else if (known.view_of >= 0) {
             instance = known.view_of;
         } else {
