@@ -3,10 +3,13 @@
 // Minimises the seconds of parallel/cost.h. The residual stream passes from the group of one layer
 // to that of the next, so the best groups follow from dynamic programming over the layers; within a
 // layer each part takes the members that serve it best. Memory is a bound: devices that would be
-// too full get a price per byte, raised until everything fits.
+// too full get a price per byte, raised until everything fits. Layers that are alike change sides
+// at the same price, though, so that some of them go back as far as there is room.
 #include <algorithm>
 #include <limits>
 #include <numeric>
+#include <optional>
+#include <utility>
 
 #include "parallel/cost.h"
 #include "parallel/policy.h"
@@ -55,6 +58,13 @@ std::vector<Group> candidates(const DeviceTable& table) {
                      [](const Group& a, const Group& b) { return a.size() > b.size(); });
     return groups;
 }
+
+// Where every layer and every part of it is.
+struct Mapping {
+    double priced = std::numeric_limits<double>::infinity();  // seconds, and what the bytes cost
+    std::vector<size_t> groups;                               // [layer + 1]
+    std::vector<const Arrangement*> parts;
+};
 
 struct Search {
     const Question& question;
@@ -150,37 +160,115 @@ struct Search {
         return {*last, chosen};
     }
 
-    Choice choose() const {
-        std::pair<double, std::vector<size_t>> least{std::numeric_limits<double>::infinity(), {}};
+    // The best one at these prices.
+    Mapping choose() const {
+        Mapping mapping;
         bool closed = ends_together();
         std::vector own(parts_of.size(), std::vector<double>(groups.size(), 0.0));
         for (size_t layer = 0; layer < own.size(); ++layer)
             for (size_t g = 0; g < groups.size(); ++g)
                 for (size_t part : parts_of[layer]) own[layer][g] += best(part, g).first;
         for (size_t first = 0; first < groups.size(); ++first) {
-            auto next = path(own, first, closed);
-            if (next.first < least.first) least = next;
+            auto [sum, chosen] = path(own, first, closed);
+            if (sum < mapping.priced) mapping.priced = sum, mapping.groups = chosen;
         }
-        Choice choice;
-        for (size_t g : least.second) choice.groups.push_back(groups[g]);
-        for (size_t i = 0; i < question.parts.size(); ++i) {
-            const Arrangement& chosen =
-                *best(i, least.second[size_t(question.parts[i].layer) + 1]).second;
-            choice.cuts.push_back(*chosen.cut);
-            choice.shares.push_back(chosen.shares);
-        }
-        return choice;
+        for (size_t i = 0; i < question.parts.size(); ++i)
+            mapping.parts.push_back(best(i, mapping.groups[layer_of(i)]).second);
+        return mapping;
+    }
+
+    size_t layer_of(size_t part) const { return size_t(question.parts[part].layer) + 1; }
+
+    double seconds(const Mapping& mapping) const {
+        double sum = 0;
+        for (const Arrangement* part : mapping.parts) sum += part->seconds;
+        for (size_t layer = 1; layer < mapping.groups.size(); ++layer)
+            sum += exchange[in_prompts[layer]][mapping.groups[layer - 1]][mapping.groups[layer]];
+        return sum;
     }
 
     // Bytes that the parts put on each device.
-    std::vector<double> bytes(const Choice& choice) const {
+    std::vector<double> bytes(const Mapping& mapping) const {
         std::vector<double> sums(question.table.size(), 0.0);
         for (size_t i = 0; i < question.parts.size(); ++i) {
-            const Group& group = choice.groups[size_t(question.parts[i].layer) + 1];
+            const Group& group = groups[mapping.groups[layer_of(i)]];
             for (size_t j = 0; j < group.size(); ++j)
-                sums[size_t(group[j])] += choice.shares[i][j] * costs.load(i).bytes;
+                sums[size_t(group[j])] += mapping.parts[i]->shares[j] * costs.load(i).bytes;
         }
         return sums;
+    }
+
+    // Whether devices keep so much of their memory for what is not part of a part.
+    bool fits(const Mapping& mapping, double kept) const {
+        const std::vector<double> held = bytes(mapping);
+        for (size_t i = 0; i < held.size(); ++i)
+            if (held[i] > (1 - kept) * double(question.table.devices[i].free_bytes)) return false;
+        return true;
+    }
+
+    // `mapping` with the layers in [first, last) as they are in `other`.
+    Mapping with(Mapping mapping, const Mapping& other, size_t first, size_t last) const {
+        for (size_t layer = first; layer < last; ++layer) {
+            mapping.groups[layer] = other.groups[layer];
+            for (size_t part : parts_of[layer]) mapping.parts[part] = other.parts[part];
+        }
+        return mapping;
+    }
+
+    bool is_whole(const Mapping& mapping) const {
+        if (ends_together() && mapping.groups.front() != mapping.groups.back()) return false;
+        for (size_t layer = 1; layer < mapping.groups.size(); ++layer)
+            if (joined[layer] && mapping.groups[layer] != mapping.groups[layer - 1]) return false;
+        return true;
+    }
+
+    // The fastest that fits of those between the two: all layers as in one of them but for a row of
+    // layers, and perhaps both ends, as in the other. None where none fits.
+    std::optional<Mapping> between(const Mapping& one, const Mapping& other, double kept) const {
+        std::optional<Mapping> found;
+        double least = std::numeric_limits<double>::infinity();
+        const size_t end = parts_of.size() - 1;  // the head
+        for (bool ends : {false, true})
+            for (size_t last = 1; last <= end; ++last) {
+                Mapping mapping = with(one, other, 1, last);
+                if (ends) mapping = with(with(mapping, other, 0, 1), other, end, end + 1);
+                if (!is_whole(mapping) || !fits(mapping, kept)) continue;
+                if (double next = seconds(mapping); next < least) least = next, found = mapping;
+            }
+        return found;
+    }
+
+    // The fastest that was found to leave so much of every device.
+    std::optional<Mapping> choose_within(double kept) {
+        std::ranges::fill(prices, 0.0);
+        // Prices start where holding a part costs a thousandth of computing it.
+        double all_seconds = 0, all_bytes = 0;
+        for (size_t i = 0; i < question.parts.size(); ++i) {
+            all_seconds += costs.alone(i, 0);
+            all_bytes += costs.load(i).bytes;
+        }
+        const double step = all_bytes > 0 ? 1e-3 * all_seconds / all_bytes : 0;
+        Mapping mapping = choose(), before = mapping;
+        for (int round = 0; round < 32 && !fits(mapping, kept); ++round) {
+            const std::vector<double> held = bytes(mapping);
+            for (size_t i = 0; i < held.size(); ++i)
+                if (held[i] > (1 - kept) * double(question.table.devices[i].free_bytes))
+                    prices[i] = std::max(step, 2 * prices[i]);
+            Mapping next = choose();
+            if (next.groups == mapping.groups && next.parts == mapping.parts) continue;
+            before = std::exchange(mapping, std::move(next));
+        }
+        return between(mapping, before, kept);
+    }
+
+    Choice choice(const Mapping& mapping) const {
+        Choice choice;
+        for (size_t group : mapping.groups) choice.groups.push_back(groups[group]);
+        for (const Arrangement* part : mapping.parts) {
+            choice.cuts.push_back(*part->cut);
+            choice.shares.push_back(part->shares);
+        }
+        return choice;
     }
 };
 
@@ -188,28 +276,11 @@ struct Search {
 
 Choice choose_by_cost(const Question& question) {
     Search search(question);
-    Choice choice = search.choose();
-    // Prices start where holding a part costs a thousandth of computing it.
-    double seconds = 0, bytes = 0;
-    for (size_t i = 0; i < question.parts.size(); ++i) {
-        seconds += search.costs.alone(i, 0);
-        bytes += search.costs.load(i).bytes;
-    }
-    double step = bytes > 0 ? 1e-3 * seconds / bytes : 0;
-    for (int round = 0; round < 32; ++round) {
-        std::vector<double> held = search.bytes(choice);
-        bool fits = true;
-        for (size_t i = 0; i < held.size(); ++i) {
-            // A tenth is left for what is not part of a part: norms, scratch, rounding.
-            if (held[i] <= 0.9 * double(question.table.devices[i].free_bytes)) continue;
-            fits = false;
-            double& price = search.prices[i];
-            price = std::max(step, 2 * price);
-        }
-        if (fits) return choice;
-        choice = search.choose();
-    }
-    // Where layers are alike and exchanges dear, any prices put all of them on one device.
+    // A tenth is left for norms, scratch and rounding, or less where that is too much.
+    for (double kept : {0.1, 0.03})
+        if (const std::optional<Mapping> mapping = search.choose_within(kept))
+            return search.choice(*mapping);
+    // More devices than two that are alike may all change sides at one price.
     return choose_by_layers(question);
 }
 

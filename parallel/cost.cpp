@@ -108,7 +108,9 @@ std::vector<Arrangement> Costs::arrangements(size_t part, const Group& group,
         if (!includes(group, sharing)) continue;
         for (const Cut& cut : question_.parts[part].cuts)
             if (sharing.size() == 1 || cut.units() >= int64_t(sharing.size()))
-                all.push_back(arrange(part, cut, group, sharing));
+                for (bool by_memory : {false, true})
+                    if (!by_memory || sharing.size() > 1)
+                        all.push_back(arrange(part, cut, group, sharing, by_memory));
     }
     return all;
 }
@@ -128,14 +130,17 @@ double Costs::between(const Group& group, bool in_prompts) const {
     return steps * seconds + (1 + more) * bytes / rate;
 }
 
-Arrangement Costs::arrange(size_t part, const Cut& cut, const Group& group,
-                           const Group& sharing) const {
+Arrangement Costs::arrange(size_t part, const Cut& cut, const Group& group, const Group& sharing,
+                           bool by_memory) const {
+    const auto weight = [&](int device) {
+        return by_memory ? std::max(double(question_.table.devices[size_t(device)].free_bytes), 1.0)
+                         : 1 / std::max(alone(part, device), 1e-15);
+    };
     Arrangement result{.cut = &cut, .shares = std::vector<double>(group.size(), 0.0)};
-    double speed = 0;  // parts per second, all together
-    for (int device : sharing) speed += 1 / std::max(alone(part, device), 1e-15);
+    double all = 0;
+    for (int device : sharing) all += weight(device);
     for (size_t i = 0; i < group.size(); ++i)
-        if (contains(sharing, group[i]))
-            result.shares[i] = 1 / std::max(alone(part, group[i]), 1e-15) / speed;
+        if (contains(sharing, group[i])) result.shares[i] = weight(group[i]) / all;
     result.seconds =
         slowest(part, cut, group, result.shares) + reduce(sharing, group, in_prompts(part));
     return result;

@@ -36,7 +36,8 @@ class Costs {
     double alone(size_t part, int device) const;
     // Bringing one value of the residual stream's size from some devices to others.
     double exchange(const Group& from, const Group& to, bool in_prompts) const;
-    // The ways to run a part within a group, shared by any of the `subsets` that it includes.
+    // The ways to run a part within a group, shared by any of the `subsets` that it includes: by
+    // their speed, or by their memory.
     std::vector<Arrangement> arrangements(size_t part, const Group& group,
                                           const std::vector<Group>& subsets) const;
 
@@ -44,8 +45,8 @@ class Costs {
     // Adding up what the contributors have, for the whole group.
     double reduce(const Group& contributors, const Group& group, bool in_prompts) const;
     double between(const Group& group, bool in_prompts) const;
-    Arrangement arrange(size_t part, const Cut& cut, const Group& group,
-                        const Group& sharing) const;
+    Arrangement arrange(size_t part, const Cut& cut, const Group& group, const Group& sharing,
+                        bool by_memory) const;
     // Seconds until the last member is done.
     double slowest(size_t part, const Cut& cut, const Group& group,
                    const std::vector<double>& shares) const;

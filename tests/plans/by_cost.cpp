@@ -126,6 +126,21 @@ TEST(ByCost, the_fastest_takes_what_stays_whole) {
     });
 }
 
+std::vector<double> held_bytes(const Planned& planned, const DeviceTable& table) {
+    std::vector<double> held;
+    const auto weights = weight_bytes(*planned.graph, planned.plan, table),
+               states = state_bytes(*planned.graph, planned.plan, table);
+    for (size_t i = 0; i < table.size(); ++i) held.push_back(double(weights[i] + states[i]));
+    return held;
+}
+
+double needed_bytes(const char* model) {
+    double needed = 0;
+    const DeviceTable one = table_of(1, no_cost);
+    with_plan(model, one, [&](const Planned& planned) { needed = held_bytes(planned, one)[0]; });
+    return needed;
+}
+
 TEST(ByCost, memory_is_a_bound) {
     for (const char* model : checkpoints)
         for (double seconds : {0.0, 1e-5, 1.0}) {
@@ -139,13 +154,48 @@ TEST(ByCost, memory_is_a_bound) {
             for (size_t i = 0; i < 4; ++i)
                 table.devices[i].free_bytes = int64_t(needed * 2 * double(i + 1) / 10);
             with_plan(model, table, [&](const Planned& planned) {
-                std::vector<int64_t> weights = weight_bytes(*planned.graph, planned.plan, table);
-                std::vector<int64_t> states = state_bytes(*planned.graph, planned.plan, table);
+                const std::vector<double> held = held_bytes(planned, table);
                 for (size_t i = 0; i < 4; ++i)
-                    EXPECT_LE(weights[i] + states[i], table.devices[i].free_bytes)
+                    EXPECT_LE(held[i], double(table.devices[i].free_bytes))
                         << model << ", device " << i << ", " << seconds << " s";
             });
         }
+}
+
+// A GPU that has room for a part of the model, beside a slow CPU that has room for all of it.
+TEST(ByCost, a_fast_device_is_filled) {
+    for (const char* model : checkpoints)
+        for (double part : {0.25, 0.5, 0.8}) {
+            DeviceTable table = table_of(2, {.seconds = 20e-6, .bytes_per_second = 1e10});
+            table.devices[0].bytes_per_second = 5e11;
+            table.devices[0].multiply_adds_per_second = 2e13;
+            table.devices[1].bytes_per_second = 5e10;
+            table.devices[1].multiply_adds_per_second = 5e11;
+            const double needed = needed_bytes(model), room = part * needed;
+            table.devices[0].free_bytes = int64_t(room);
+            table.devices[1].free_bytes = int64_t(4 * needed);
+            with_plan(model, table, [&](const Planned& planned) {
+                const double held = held_bytes(planned, table)[0];
+                EXPECT_LE(held, room) << model << " " << part;
+                EXPECT_GE(held, 0.75 * room) << model << " " << part;
+            });
+        }
+}
+
+// Shares by speed alone would not fit, and whole layers would leave one device idle at a time.
+TEST(ByCost, shares_follow_the_memory_where_they_must) {
+    DeviceTable table = table_of(2, {.seconds = 1e-7, .bytes_per_second = any_rate});
+    for (const char* model : checkpoints) {
+        const double needed = needed_bytes(model);
+        table.devices[0].free_bytes = int64_t(0.45 * needed);
+        table.devices[1].free_bytes = int64_t(0.75 * needed);
+        with_plan(model, table, [&](const Planned& planned) {
+            const auto parts = find_parts(*planned.graph, find_policy("graph").divides);
+            EXPECT_GT(planned.plan.partitions.size(), parts.size() * 3 / 4) << model;
+            const std::vector<double> held = held_bytes(planned, table);
+            for (size_t i : {0, 1}) EXPECT_LE(held[i], double(table.devices[i].free_bytes));
+        });
+    }
 }
 
 // Whatever the devices are, blocks that share a cache stay on the same ones.
