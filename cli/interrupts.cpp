@@ -36,14 +36,14 @@ Interrupts::~Interrupts() {
 }
 
 void Interrupts::check() const {
-    if (pending_) throw Error("interrupted");
+    if (pending()) throw Error("interrupted");
 }
 
 void Interrupts::sleep(double seconds) const {
     using Clock = std::chrono::steady_clock;
     const auto start = Clock::now();
     const std::chrono::duration<double> all(seconds);
-    while (!pending_ && Clock::now() - start < all)
+    while (!pending() && Clock::now() - start < all)
         std::this_thread::sleep_for(std::min<std::chrono::duration<double>>(
             all - (Clock::now() - start), std::chrono::milliseconds(50)));
 }
@@ -51,7 +51,7 @@ void Interrupts::sleep(double seconds) const {
 void Interrupts::act(std::function<void()> action) {
     std::lock_guard lock(mutex_);
     action_ = std::move(action);
-    if (pending_ && action_) action_();
+    if (pending() && action_) action_();
 }
 
 void Interrupts::watch() {
@@ -60,11 +60,18 @@ void Interrupts::watch() {
         if (sigwait(&signals_, &signal) != 0) continue;
         if (stopping_) return;
         if (is_ignored(signal)) continue;  // which those that are waited for arrive in spite of
-        if (pending_) _exit(interrupted_exit);
-        pending_ = true;
+        if (pending()) _exit(exit_code());
+        signal_ = signal;
         std::lock_guard lock(mutex_);
         if (action_) action_();
     }
+}
+
+EndedByInterrupt::EndedByInterrupt(Interrupts& interrupts) : interrupts_(interrupts) {
+    interrupts_.act([&interrupts] {
+        std::cerr << "interrupted\n";
+        _exit(interrupts.exit_code());
+    });
 }
 
 int run_until_interrupted(const Interrupts& interrupts, const std::function<void()>& work) {
@@ -73,7 +80,7 @@ int run_until_interrupted(const Interrupts& interrupts, const std::function<void
     } catch (const Error&) {
         if (!interrupts.pending()) throw;
         std::cerr << "interrupted\n";
-        return interrupted_exit;
+        return interrupts.exit_code();
     }
     return 0;
 }

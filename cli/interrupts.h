@@ -11,8 +11,6 @@
 
 namespace tandem::cli {
 
-inline constexpr int interrupted_exit = 130;  // the exit code, 128 + SIGINT
-
 // Takes SIGINT, SIGTERM and SIGHUP over for as long as it lives. Made before all other threads,
 // which inherit that they are not disturbed: a thread of its own waits for the signal, so that no
 // handler has to run.
@@ -23,9 +21,10 @@ class Interrupts {
     Interrupts(const Interrupts&) = delete;
     Interrupts& operator=(const Interrupts&) = delete;
 
-    bool pending() const { return pending_; }
-    void check() const;                // throws Error from the first one on
-    void sleep(double seconds) const;  // until the first one at most
+    bool pending() const { return signal_ != 0; }
+    int exit_code() const { return 128 + signal_; }  // of a process that the first one ended
+    void check() const;                              // throws Error from the first one on
+    void sleep(double seconds) const;                // until the first one at most
     // What the first interrupt does beside setting `pending`; called in another thread, or at once
     // if it has come already. An empty function takes it back, and waits for one that is running.
     void act(std::function<void()> action);
@@ -34,10 +33,24 @@ class Interrupts {
     void watch();
 
     sigset_t signals_, earlier_;
-    std::atomic<bool> pending_ = false, stopping_ = false;
+    std::atomic<int> signal_ = 0;  // the first one
+    std::atomic<bool> stopping_ = false;
     std::mutex mutex_;
     std::function<void()> action_;
     std::thread watcher_;
+};
+
+// While it lives, the first interrupt ends the process: for work that does not ask for it, and has
+// nothing to leave behind.
+class EndedByInterrupt {
+  public:
+    explicit EndedByInterrupt(Interrupts& interrupts);
+    ~EndedByInterrupt() { interrupts_.act({}); }
+    EndedByInterrupt(const EndedByInterrupt&) = delete;
+    EndedByInterrupt& operator=(const EndedByInterrupt&) = delete;
+
+  private:
+    Interrupts& interrupts_;
 };
 
 // Does the work of a command and gives its exit code. What it throws after an interrupt is how it

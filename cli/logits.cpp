@@ -118,7 +118,7 @@ int run(const Arguments& arguments) {
         std::cerr << "interrupted\n";
     }
     std::cerr << report(run.accounts, run.driver ? &run.driver->blueprint() : nullptr) << "\n";
-    return run.interrupts.pending() ? interrupted_exit : 0;
+    return run.interrupts.pending() ? run.interrupts.exit_code() : 0;
 }
 
 }  // namespace

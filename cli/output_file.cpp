@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstring>
 #include <iostream>
+#include <optional>
 
 #include "gguf/error.h"
 
@@ -57,15 +58,16 @@ OutputFile::OutputFile(std::string path, std::string what, Interrupts* interrupt
     if (is_model(path_)) fail("it is a model");
     std::error_code none;
     is_new_ = !fs::exists(path_, none);
-    if (interrupts)
-        interrupts->act([] {
-            std::cerr << "interrupted\n";
-            _exit(interrupted_exit);
-        });
-    if (!stream_) file_.open(path_, std::ios::binary | std::ios::app);
-    if (interrupts) interrupts->act({});
+    open_file(interrupts);
     require_good();
     earlier_ = std::signal(SIGPIPE, SIG_IGN);
+}
+
+// Whoever is to read a pipe may never come.
+void OutputFile::open_file(Interrupts* interrupts) {
+    std::optional<EndedByInterrupt> ended;
+    if (interrupts) ended.emplace(*interrupts);
+    if (!stream_) file_.open(path_, std::ios::binary | std::ios::app);
 }
 
 OutputFile::~OutputFile() {

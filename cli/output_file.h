@@ -36,6 +36,7 @@ class OutputFile {
     void replace(std::string_view bytes);
 
   private:
+    void open_file(Interrupts* interrupts);
     [[noreturn]] void fail(const std::string& why) const;
     void require_good() const;
 

@@ -144,11 +144,12 @@ void fit(Plan& plan, int64_t tokens) {
 }
 
 std::vector<int32_t> read_tokens(const Arguments& arguments, const model::Tokenizer& tokenizer,
-                                 const Interrupts& interrupts) {
+                                 Interrupts& interrupts) {
     if (arguments.text("file").empty()) throw Error("no text given: name a file with -f");
     const std::string text = read_text(arguments.text("file"), "the text", &interrupts);
     std::cerr << "perplexity: tokenizing the input ..\n";
     const auto start = Clock::now();
+    const EndedByInterrupt ended(interrupts);
     std::vector<int32_t> tokens = tokenizer.encode(text, {.parse_special = false});
     std::cerr << format("perplexity: tokenization took %g ms\n", 1e3 * seconds_since(start));
     return tokens;

@@ -179,7 +179,10 @@ void act(Run& run) {
     model::Sampler sampler(read_sampling(arguments, file, tokenizer, context, notes));
     // Last, because it may have to be waited for.
     std::string text = read_prompt(arguments, &run.interrupts);
-    std::vector<int32_t> prompt = encode(tokenizer, text, context);
+    const std::vector<int32_t> prompt = [&] {
+        const EndedByInterrupt ended(run.interrupts);
+        return encode(tokenizer, text, context);
+    }();
     run.driver = std::make_unique<Driver>(file, options, run.interrupts);
     print_notes(notes);
     std::cerr << "sampler seed: " << sampler.seed() << "\nsampler chain: " << sampler.describe()
@@ -206,7 +209,7 @@ int run(const Arguments& arguments) {
     if (run.full) std::cerr << "the context is full: the text ends here; -c makes it longer\n";
     if (run.interrupts.pending()) std::cerr << "interrupted\n";
     std::cerr << report(run.accounts, run.driver ? &run.driver->blueprint() : nullptr) << "\n";
-    return run.interrupts.pending() ? interrupted_exit : 0;
+    return run.interrupts.pending() ? run.interrupts.exit_code() : 0;
 }
 
 }  // namespace

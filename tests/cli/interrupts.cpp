@@ -73,7 +73,18 @@ TEST_F(Interrupting, the_second_ends_the_process) {
             kill(getpid(), SIGINT);
             std::this_thread::sleep_for(std::chrono::seconds(30));
         },
-        testing::ExitedWithCode(cli::interrupted_exit), "");
+        testing::ExitedWithCode(128 + SIGINT), "");
+}
+
+TEST_F(Interrupting, the_first_ends_the_process_where_nothing_asks_for_it) {
+    EXPECT_EXIT(
+        {
+            Interrupts interrupts;
+            const cli::EndedByInterrupt ended(interrupts);
+            kill(getpid(), SIGTERM);
+            std::this_thread::sleep_for(std::chrono::seconds(30));
+        },
+        testing::ExitedWithCode(128 + SIGTERM), "^interrupted\n$");
 }
 
 TEST_F(Interrupting, what_is_ignored_is_none) {
@@ -89,6 +100,7 @@ TEST_F(Interrupting, what_is_ignored_is_none) {
         EXPECT_TRUE(comes_true([&] { return interrupts.pending(); }));
         interrupts.act({});
         EXPECT_EQ(calls, 1);
+        EXPECT_EQ(interrupts.exit_code(), 128 + SIGTERM);
     }
     std::signal(SIGINT, SIG_DFL);
 }

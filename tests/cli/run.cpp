@@ -285,6 +285,23 @@ TEST(run, waits_for_what_comes_through_a_pipe) {
         EXPECT_GT(write(writer, part, std::strlen(part)), 0);
         std::this_thread::sleep_for(std::chrono::milliseconds(100));
     }
+// Of a text that takes long to cut into tokens.
+TEST(run, an_interrupt_ends_the_search_for_tokens) {
+    const std::filesystem::path text = write_file("long.txt", std::string(20 << 20, 'a'));
+    for (const char* command : {"run", "perplexity"}) {
+        Process process(
+            {command, "-m", tiny_model().string(), "-dev", "reference", "-f", text.string()});
+        ASSERT_TRUE(process.takes_interrupts());
+        std::this_thread::sleep_for(std::chrono::milliseconds(500));
+        process.interrupt(SIGTERM);
+        const auto start = std::chrono::steady_clock::now();
+        const Result result = process.finish();
+        EXPECT_EQ(result.code, 128 + SIGTERM) << command << result.error;
+        EXPECT_NE(result.error.find("interrupted\n"), std::string::npos) << result.error;
+        EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(5)) << command;
+    }
+}
+
     close(writer);
     const Result result = process.finish();
     EXPECT_EQ(result.code, 0) << result.error;
