@@ -176,7 +176,9 @@ void act(Run& run) {
     run.special = arguments.on("special");
     model::Tokenizer tokenizer(file.metadata(), file.path());
     notes.insert(notes.end(), tokenizer.warnings().begin(), tokenizer.warnings().end());
-    model::Sampler sampler(read_sampling(arguments, file, tokenizer, context, notes));
+    const model::SamplingOptions sampling =
+        read_sampling(arguments, file, tokenizer, context, notes);
+    model::Sampler sampler(sampling);
     // Last, because it may have to be waited for.
     std::string text = read_prompt(arguments, &run.interrupts);
     const std::vector<int32_t> prompt = [&] {
@@ -185,8 +187,8 @@ void act(Run& run) {
     }();
     run.driver = std::make_unique<Driver>(file, options, run.interrupts);
     print_notes(notes);
-    std::cerr << "sampler seed: " << sampler.seed() << "\nsampler chain: " << sampler.describe()
-              << "\n";
+    std::cerr << "sampler seed: " << sampler.seed() << "\nsampler params:\n"
+              << to_string(sampling) << "sampler chain: " << sampler.describe() << "\n";
     if (listed) list_tokens(tokenizer, prompt);
     if (limit == 0) return;
     if (!echo) text.clear();

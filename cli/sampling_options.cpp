@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include "cli/format.h"
 #include "gguf/error.h"
 #include "model/architecture.h"
 #include "model/sampler/stage.h"
@@ -93,7 +94,7 @@ std::pair<int32_t, float> to_bias(std::string_view text) {
 
 }  // namespace
 
-const OptionGroup sampling_options{"sampling", list};
+const OptionGroup sampling_options{"sampling, where the model file recommends nothing else", list};
 
 model::SamplingOptions read_sampling(const Arguments& arguments, const gguf::File& file,
                                      const model::Tokenizer& tokenizer, int64_t context,
@@ -122,6 +123,20 @@ model::SamplingOptions read_sampling(const Arguments& arguments, const gguf::Fil
                             std::to_string(tokens - 1));
         }
     return options;
+}
+
+std::string to_string(const model::SamplingOptions& options) {
+    return format(
+               "\trepeat_last_n = %lld, repeat_penalty = %.3f, frequency_penalty = %.3f, "
+               "presence_penalty = %.3f\n",
+               static_cast<long long>(options.penalty_last_n), double(options.repeat_penalty),
+               double(options.frequency_penalty), double(options.presence_penalty)) +
+           format(
+               "\ttop_k = %lld, top_p = %.3f, min_p = %.3f, xtc_probability = %.3f, "
+               "xtc_threshold = %.3f, typical_p = %.3f, top_n_sigma = %.3f, temp = %.3f\n",
+               static_cast<long long>(options.top_k), double(options.top_p), double(options.min_p),
+               double(options.xtc_probability), double(options.xtc_threshold),
+               double(options.typical_p), double(options.top_n_sigma), double(options.temperature));
 }
 
 }  // namespace tandem::cli

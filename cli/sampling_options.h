@@ -20,4 +20,7 @@ model::SamplingOptions read_sampling(const Arguments& arguments, const gguf::Fil
                                      const model::Tokenizer& tokenizer, int64_t context,
                                      std::vector<std::string>& notes);
 
+// The values in force, in lines as llama-cli writes them.
+std::string to_string(const model::SamplingOptions& options);
+
 }  // namespace tandem::cli

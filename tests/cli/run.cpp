@@ -172,13 +172,20 @@ TEST(run, says_where_no_token_is_left_to_choose) {
 }
 
 TEST(run, says_how_it_samples_and_what_that_took) {
-    Result result = tandem(tiny({"-p", "abc", "-n", "4", "-s", "1", "--samplers", "top_k;nonsense",
-                                 "-dev", "reference,reference", "-sm", "tensor"}));
+    Result result =
+        tandem(tiny({"-p", "abc", "-n", "4", "-s", "1", "--samplers", "top_k;nonsense", "--top-p",
+                     "0.5", "-dev", "reference,reference", "-sm", "tensor"}));
     EXPECT_TRUE(std::regex_match(
         result.error,
         std::regex(
             "note: there is no sampler \"nonsense\", it is left out; there are .*\n"
             "sampler seed: 1\n"
+            "sampler params:\n"
+            "\trepeat_last_n = 64, repeat_penalty = 1\\.000, frequency_penalty = 0\\.000, "
+            "presence_penalty = 0\\.000\n"
+            "\ttop_k = 40, top_p = 0\\.500, min_p = 0\\.050, xtc_probability = 0\\.000, "
+            "xtc_threshold = 0\\.100, typical_p = 1\\.000, top_n_sigma = -1\\.000, "
+            "temp = 0\\.800\n"
             "sampler chain: logits -> top-k -> dist\n"
             "prompt: 5 tokens, \\d+\\.\\d\\d t/s; generated: 4 tokens, \\d+\\.\\d\\d t/s, "
             "\\d+\\.\\d\\d ms per token, \\d+\\.\\d\\d GB/s of weights; exchanges: \\d+ per token, "
