@@ -62,12 +62,10 @@ const Option device_list[] = {
      "type in which addends travel between devices: f32, f16 or bf16 (default: f32)"},
 };
 
-constexpr std::string_view three_ways = "[on|off|auto|1|0|-1|true|false|enabled|disabled]";
-
 constexpr std::string_view scaling = "the model file says how positions scale";
 
 constexpr Option foreign_list[] = {
-    {"-fa, --flash-attn", three_ways, "", Effect::Ignored},
+    {"-fa, --flash-attn", on_off_auto, "", Effect::Ignored},
     {"--mmap", "", "", Effect::Ignored},
     {"--mlock", "", "", Effect::Ignored},
     {"-dio, --direct-io", "", "", Effect::Ignored},
@@ -92,7 +90,7 @@ constexpr Option foreign_list[] = {
     {"--repack", "", "", Effect::Ignored},
     {"-nr, --no-repack", "", "", Effect::Ignored},
     {"--no-host", "", "", Effect::Ignored},
-    {"-fit, --fit", three_ways, "", Effect::Ignored},
+    {"-fit, --fit", on_off_auto, "", Effect::Ignored},
     {"--no-fit", "", "", Effect::Ignored},
     {"-fitt, --fit-target", "N", "", Effect::Ignored},
     {"-fitc, --fit-ctx", "N", "", Effect::Ignored},
@@ -103,10 +101,27 @@ constexpr Option foreign_list[] = {
     {"--log-disable", "", "", Effect::Ignored},
     {"--log-prefix", "", "", Effect::Ignored},
     {"--log-timestamps", "", "", Effect::Ignored},
-    {"--log-colors", three_ways, "", Effect::Ignored},
+    {"--log-colors", on_off_auto, "", Effect::Ignored},
     {"-lv, --verbosity", "N", "", Effect::Ignored},
     {"-v, --verbose", "", "", Effect::Ignored},
     {"--offline", "", "", Effect::Ignored},
+    {"-rtr, --run-time-repack", "", "", Effect::Ignored},
+    {"-fmoe, --fused-moe", "", "", Effect::Ignored},
+    {"-no-fmoe, --no-fused-moe", "", "", Effect::Ignored},
+    {"-no-fug, --no-fused-up-gate", "", "", Effect::Ignored},
+    {"-mqkv, --merge-qkv", "", "", Effect::Ignored},
+    {"-muge, --merge-up-gate-experts", "", "", Effect::Ignored},
+    {"-ger, --grouped-expert-routing", "", "", Effect::Ignored},
+    {"-mla, --mla-use", "N", "", Effect::Ignored},
+    {"-amb, --attention-max-batch", "N", "", Effect::Ignored},
+    {"-gr, --graph-reuse", "", "", Effect::Ignored},
+    {"-rcache, --rope-cache", "", "", Effect::Ignored},
+    {"-smgs, --split-mode-graph-scheduling", "", "", Effect::Ignored},
+    {"-sas, --scheduler-async", "", "", Effect::Ignored},
+    {"-thp, --transparent-huge-pages", "", "", Effect::Ignored},
+    {"-cuda, --cuda-params", "LIST", "", Effect::Ignored},
+    {"-ser, --smart-expert-reduction", "N,X", "every expert that the model chooses is computed",
+     Effect::Refused},
     {"--list-devices", "", "tandem devices lists them", Effect::Refused},
     {"-hf, -hfr, --hf-repo", "NAME", "download the file and give it with -m", Effect::Refused},
     {"-hff, --hf-file", "NAME", "download the file and give it with -m", Effect::Refused},

@@ -92,7 +92,9 @@ bool takes_next(const Word& word, std::span<const std::string> behind) {
     return !optional_value(option) || among(option.value, behind[0]);
 }
 
+// The opposite of a switch that is refused asks for what happens anyway.
 void refuse(const Option& option, const Word& word, const std::string& value) {
+    if (option.value.empty() && value == "false") return;
     if (option.effect == Effect::Refused && !among_values(option.harmless, value))
         throw Error("option " + word.name + " is not supported: " + std::string(option.sentence));
 }

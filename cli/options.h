@@ -33,6 +33,9 @@ struct Option {
     std::string_view harmless = {};
 };
 
+// Values of an option that other programs have for on, off and neither.
+inline constexpr std::string_view on_off_auto = "[on|off|auto|1|0|-1|true|false|enabled|disabled]";
+
 struct OptionGroup {
     std::string_view title;
     std::span<const Option> options;

@@ -41,7 +41,7 @@ constexpr Option output_list[] = {
     {"--keep", "N", "", Effect::Ignored},
     {"--simple-io", "", "", Effect::Ignored},
     {"--jinja", "", "", Effect::Ignored},
-    {"-co, --color", "[on|off|auto]", "", Effect::Ignored},
+    {"-co, --color", on_off_auto, "", Effect::Ignored},
     {"--show-timings", "", "", Effect::Ignored},
     {"-cnv, --conversation", "", no_chat, Effect::Refused},
     {"-sys, --system-prompt", "TEXT", no_chat, Effect::Refused},

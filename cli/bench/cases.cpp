@@ -72,6 +72,18 @@ constexpr Option run_list[] = {
     {"-nkvo, --no-kv-offload", "LIST", "", Effect::Ignored},
     {"-nopo, --no-op-offload", "LIST", "", Effect::Ignored},
     {"--no-host", "LIST", "", Effect::Ignored},
+    {"-rtr, --run-time-repack", "LIST", "", Effect::Ignored},
+    {"-fmoe, --fused-moe", "LIST", "", Effect::Ignored},
+    {"-no-fug, --no-fused-up-gate", "LIST", "", Effect::Ignored},
+    {"-mqkv, --merge-qkv", "LIST", "", Effect::Ignored},
+    {"-muge, --merge-up-gate-experts", "LIST", "", Effect::Ignored},
+    {"-ger, --grouped-expert-routing", "LIST", "", Effect::Ignored},
+    {"-gr, --graph-reuse", "LIST", "", Effect::Ignored},
+    {"-rcache, --rope-cache", "LIST", "", Effect::Ignored},
+    {"-sas, --scheduler-async", "LIST", "", Effect::Ignored},
+    {"-thp, --transparent-huge-pages", "LIST", "", Effect::Ignored},
+    {"-gp, --gp", "P,N", "-d P -p 0 -n N is that", Effect::Refused},
+    {"-w, --w", "0|1", "--no-warmup is 0", Effect::Refused, "1"},
     {"-embd, --embeddings", "LIST", "only logits are computed", Effect::Refused, "0"},
 };
 

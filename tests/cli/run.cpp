@@ -244,7 +244,9 @@ TEST(run, takes_the_flags_of_other_programs_scripts) {
         {"-ngl", "99", "-fa", "--mlock", "--no-mmap", "-no-cnv", "--temp", "0", "-fa", "on"},
         {"--no-warmup", "--simple-io", "-kvo", "--mirostat", "0"},
         {"-np", "1", "-Cb", "f", "--cpu-mask-batch", "f", "--poll-batch", "0", "--no-fit"},
-        {"--dry-multiplier", "0.00", "--rope-freq-scale", "1.0"}};
+        {"--dry-multiplier", "0.00", "--rope-freq-scale", "1.0"},
+        {"-co", "1", "--no-check-tensors", "--no-cpu-moe", "--no-reasoning-preserve"},
+        {"-rtr", "-fmoe", "-mla", "3", "-amb", "512", "-ger", "-thp", "-smgs"}};
     for (const Words& some : flags) {
         const Result result = tandem(with(tiny({"-p", "abc", "-n", "2"}), some));
         EXPECT_EQ(result.code, 0) << result.error;
@@ -283,15 +285,6 @@ TEST(run, an_interrupt_ends_the_wait_for_a_text) {
         }
 }
 
-TEST(run, waits_for_what_comes_through_a_pipe) {
-    const std::filesystem::path pipe = new_pipe();
-    Process process(tiny({"-f", pipe.string(), "-n", "4", "--temp", "0"}));
-    std::this_thread::sleep_for(std::chrono::milliseconds(100));
-    const int writer = open(pipe.c_str(), O_WRONLY | O_CLOEXEC);
-    for (const char* part : {"a", "bc\n"}) {
-        EXPECT_GT(write(writer, part, std::strlen(part)), 0);
-        std::this_thread::sleep_for(std::chrono::milliseconds(100));
-    }
 // Of a text that takes long to cut into tokens.
 TEST(run, an_interrupt_ends_the_search_for_tokens) {
     const std::filesystem::path text = write_file("long.txt", std::string(20 << 20, 'a'));
@@ -309,6 +302,15 @@ TEST(run, an_interrupt_ends_the_search_for_tokens) {
     }
 }
 
+TEST(run, waits_for_what_comes_through_a_pipe) {
+    const std::filesystem::path pipe = new_pipe();
+    Process process(tiny({"-f", pipe.string(), "-n", "4", "--temp", "0"}));
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    const int writer = open(pipe.c_str(), O_WRONLY | O_CLOEXEC);
+    for (const char* part : {"a", "bc\n"}) {
+        EXPECT_GT(write(writer, part, std::strlen(part)), 0);
+        std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    }
     close(writer);
     const Result result = process.finish();
     EXPECT_EQ(result.code, 0) << result.error;
