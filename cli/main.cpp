@@ -64,6 +64,9 @@ void tell_of_lost_memory(int, siginfo_t* info, void*) {
     _exit(1);
 }
 
+// A file that must not grow further is one that cannot be written, and no reason to be killed.
+void ignore_limits_of_files() { std::signal(SIGXFSZ, SIG_IGN); }
+
 void watch_mapped_files() {
     struct sigaction action {};
     action.sa_sigaction = tell_of_lost_memory;
@@ -97,6 +100,7 @@ int run(std::span<const std::string> words) {
 int main(int count, char** words) {
     tandem::cli::keep_standard_streams();
     tandem::cli::watch_mapped_files();
+    tandem::cli::ignore_limits_of_files();
     try {
         const int code = tandem::cli::run(std::vector<std::string>(words + 1, words + count));
         if (!std::cout.flush()) throw tandem::Error("cannot write to standard output");
