@@ -76,7 +76,7 @@ void watch_mapped_files() {
 
 int run(std::span<const std::string> words) {
     if (words.empty()) throw Error("no command given; tandem --help lists them");
-    if (is_help(words[0])) {
+    if (is_help(words[0]) || words[0] == "help") {
         std::cout << overview();
         return 0;
     }
