@@ -4,6 +4,7 @@
 #include <ctime>
 #include <fstream>
 #include <iostream>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -25,6 +26,7 @@
 #include "cli/synth/model.h"
 #include "gguf/error.h"
 #include "graph/step.h"
+#include "model/architecture.h"
 
 namespace tandem::cli {
 
@@ -122,16 +124,34 @@ EngineOptions Bench::options(std::span<const Case> tests) const {
     return options;
 }
 
-// What is wrong with any of them, as far as it can be told without the model: a long time may pass
+// The tests from `first` on that one loaded model serves.
+std::span<const Case> alike(std::span<const Case> tests, size_t first) {
+    size_t last = first;
+    while (last < tests.size() && tests[last].setup == tests[first].setup) ++last;
+    return tests.subspan(first, last - first);
+}
+
+// What is wrong with any of them, as far as it can be told without weights: a long time may pass
 // before its turn comes.
 void Bench::check(std::span<const Case> tests) const {
     std::set<std::pair<std::vector<std::string>, int>> made;  // devices, of so many threads
-    for (const Case& test : tests) {
-        const EngineOptions wanted = options({&test, 1});
+    std::map<std::string, gguf::File> files;
+    for (size_t first = 0; first < tests.size();) {
+        const std::span<const Case> some = alike(tests, first);
+        first += some.size();
+        EngineOptions wanted = options(some);
+        wanted.model.step = wanted.plan.bucket;
         require_sensible(wanted.plan, wanted.devices.size());
         if (made.emplace(wanted.devices, wanted.how.threads).second)
             kernels::make_devices(wanted.devices, wanted.how);
-        if (test.setup.synthetic) design(test.setup.model, layers(), 0);
+        const std::string& model = some.front().setup.model;
+        if (some.front().setup.synthetic) {
+            design(model, layers(), 0);
+            continue;
+        }
+        auto known = files.find(model);
+        if (known == files.end()) known = files.emplace(model, gguf::File::open(model)).first;
+        model::build(known->second, wanted.model);
     }
 }
 
@@ -252,21 +272,18 @@ void Bench::profile(Phase phase, double (*run)(Subject& subject, const Case& tes
 
 void Bench::run(std::span<const Case> tests, Tables& tables) {
     const double delay = arguments.real("delay", 0, 0);
-    for (size_t first = 0, last = 0; first < tests.size(); first = last) {
-        while (last < tests.size() && tests[last].setup == tests[first].setup) ++last;
-        load(tests.subspan(first, last - first));
-        for (size_t i = first; i < last; ++i) {
-            status.begin("benchmark " + std::to_string(i + 1) + "/" + std::to_string(tests.size()) +
-                         ": ");
-            status.show("starting");
-            interrupts.sleep(delay);
-            rows.push_back(test(tests[i]));
-            tables.add(rows.back());
-            interrupts.check();
-            if (!profiled) continue;
-            if (tests.size() > 1) profiles += format("\ntest %zu of %zu\n", i + 1, tests.size());
-            profile(tests[i]);
-        }
+    for (size_t i = 0; i < tests.size(); ++i) {
+        if (i == 0 || tests[i].setup != tests[i - 1].setup) load(alike(tests, i));
+        status.begin("benchmark " + std::to_string(i + 1) + "/" + std::to_string(tests.size()) +
+                     ": ");
+        status.show("starting");
+        interrupts.sleep(delay);
+        rows.push_back(test(tests[i]));
+        tables.add(rows.back());
+        interrupts.check();
+        if (!profiled) continue;
+        if (tests.size() > 1) profiles += format("\ntest %zu of %zu\n", i + 1, tests.size());
+        profile(tests[i]);
     }
 }
 
@@ -283,14 +300,18 @@ void act(Bench& bench) {
     bench.row.cpu = processor();
     const auto finish = [&] {
         tables.finish(bench.rows);
-        if (picture && !bench.rows.empty()) picture->replace(to_svg(make_charts(bench.rows)));
         (format == "md" ? std::cout : std::cerr) << bench.profiles;
+        if (picture && !bench.rows.empty()) picture->replace(to_svg(make_charts(bench.rows)));
     };
     try {
         bench.run(cases.list, tables);
     } catch (...) {
         bench.status.clear();
-        if (!bench.rows.empty()) finish();  // what there is can be read and seen
+        try {
+            if (!bench.rows.empty()) finish();  // what there is can be read and seen
+        } catch (const Error& error) {
+            std::cerr << error.what() << "\n";
+        }
         throw;
     }
     finish();

@@ -135,6 +135,30 @@ TEST_F(Measuring, bench_draws_what_it_measures) {
               "error: cannot write the picture to /no/where.svg: No such file or directory\n");
 }
 
+TEST_F(Measuring, bench_prints_all_else_where_a_picture_cannot_be_written) {
+    const Result result = tandem({"bench", "-m", tiny_model().string(), "-dev", "cpu", "-r", "1",
+                                  "-p", "4", "-n", "0", "--profile", "--plot", "/dev/full"});
+    EXPECT_EQ(result.code, 1);
+    EXPECT_NE(result.out.find("| attend "), std::string::npos) << result.out;
+    EXPECT_TRUE(result.error.ends_with(
+        "error: cannot write the picture to /dev/full: No space left on device\n"))
+        << result.error;
+}
+
+TEST_F(Measuring, bench_looks_at_every_model_before_it_measures_one) {
+    const std::string model = tiny_model().string();
+    const Result missing = bench({"-m", model + ",/no/model.gguf"});
+    EXPECT_EQ(missing.code, 1);
+    EXPECT_EQ(missing.out, "");
+    EXPECT_TRUE(missing.error.starts_with("error: /no/model.gguf: ")) << missing.error;
+    const std::filesystem::path cut = write_file("cut_short.gguf", read_file(tiny_model()));
+    std::filesystem::resize_file(cut, std::filesystem::file_size(cut) / 2);
+    EXPECT_EQ(bench({"-m", model + "," + cut.string()}).out, "");
+    const Result cache = bench({"-ctk", "f16,q8_0"});
+    EXPECT_EQ(cache.code, 1);
+    EXPECT_EQ(cache.out, "");
+}
+
 TEST_F(Measuring, bench_leaves_a_picture_alone_until_there_is_another) {
     const std::filesystem::path picture = write_file("precious.svg", "precious"),
                                 fresh = tiny_model().parent_path() / "fresh.svg";
@@ -152,7 +176,7 @@ TEST_F(Measuring, bench_shows_what_it_measured_where_it_ends_early) {
     const std::string core = "cpu:" + std::to_string(kernels::usable_cores().front());
     const std::filesystem::path picture = write_file("early.svg", "precious");
     const Result result =
-        tandem({"bench", "-m", tiny_model().string() + ",/no/model.gguf", "-dev", core, "-r", "1",
+        tandem({"bench", "-m", tiny_model().string(), "-np", "1,100000000", "-dev", core, "-r", "1",
                 "-p", "4", "-n", "0", "-d", "0,4", "--profile", "--plot", picture.string()});
     EXPECT_EQ(result.code, 1);
     EXPECT_NE(result.out.find(" pp4 @ d4 |"), std::string::npos) << result.out;
@@ -284,9 +308,10 @@ TEST_F(Measuring, bench_errors) {
         "error: cannot write a synthetic model to the folder for temporary files: No such file "
         "or directory; set TMPDIR to a folder with room for it\n");
     // Rows that came before stay.
-    const Result second = bench({"-m", "/no/model.gguf", "-p", "4", "-n", "0"});
+    const Result second = bench({"-np", "1,100000000", "-p", "4", "-n", "0"});
     EXPECT_EQ(second.code, 1);
     EXPECT_NE(second.out.find(" pp4 |"), std::string::npos);
+    EXPECT_NE(second.error.find(" too few: "), std::string::npos) << second.error;
 }
 
 TEST_F(Measuring, bench_knows_what_is_wrong_before_it_measures) {
