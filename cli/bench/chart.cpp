@@ -55,7 +55,7 @@ std::string escaped(const std::string& text) {
     return safe;
 }
 
-std::string number(double value) { return format("%g", value); }
+std::string number(double value) { return format(value < 1e6 ? "%g" : "%.0f", value); }
 
 std::string word(double x, double y, const char* anchor, const std::string& text,
                  const char* kind = "") {
