@@ -41,11 +41,13 @@ fs::path roomy_folder() {
     return usual == "/tmp" && ::access(roomy.c_str(), W_OK) == 0 ? roomy : usual;
 }
 
-// A file that has lost its name before anything is written to it, so that the disk is free again
-// however the process ends.
+// A file without a name, or one that loses it before anything is written where a file system has no
+// such files, so that the disk is free again however the process ends.
 class Nameless {
   public:
     explicit Nameless(const fs::path& folder) {
+        number_ = ::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+        if (number_ >= 0) return;
         std::string path = (folder / "tandem-XXXXXX").string();
         number_ = ::mkostemp(path.data(), O_CLOEXEC);
         if (number_ < 0) throw unusable(folder.string(), std::strerror(errno));

@@ -1,4 +1,4 @@
-// `tandem bench`, `perplexity` and `devices` as processes.
+// `tandem bench` and `devices` as processes.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -273,12 +273,13 @@ TEST_F(Measuring, bench_leaves_no_synthetic_model_however_it_ends) {
     const Variable there("TMPDIR", folder.string());
     const Words words = {"bench", "--synthetic", "qwen3-0.6b:Q4_0", "--layers",
                          "1",     "-dev",        "reference"};
-    for (int milliseconds : {50, 200}) {
+    for (int milliseconds : {200, 400}) {
         Process process(words);
         std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds));
         process.interrupt(SIGKILL);
         EXPECT_EQ(process.finish().code, 128 + SIGKILL);
-        EXPECT_TRUE(std::filesystem::is_empty(folder));
+        for (const auto& entry : std::filesystem::directory_iterator(folder))
+            ADD_FAILURE() << entry.path();
     }
     const std::string limited = "ulimit -f 100; " TANDEM_BINARY
                                 " bench --synthetic qwen3-0.6b:Q4_0 --layers 1 -dev reference 2>&1 "
@@ -423,178 +424,6 @@ TEST_F(Measuring, devices_leave_no_table_when_interrupted) {
     EXPECT_EQ(result.code, 130);
     EXPECT_TRUE(result.error.ends_with("\ninterrupted\n")) << result.error;
     EXPECT_FALSE(std::filesystem::exists(table));
-}
-
-std::string text_of(int words) {
-    std::string text;
-    for (int i = 0; i < words; ++i) text += "word " + std::string(1, char('a' + i % 26)) + " ";
-    return text;
-}
-
-Result perplexity(const std::filesystem::path& model, const std::filesystem::path& text,
-                  const Words& more) {
-    Words words{"perplexity", "-m", model.string(), "-f", text.string()};
-    words.insert(words.end(), more.begin(), more.end());
-    return tandem(words);
-}
-
-TEST_F(Measuring, perplexity_says_what_llama_perplexity_says) {
-    const auto text = write_file("text.txt", text_of(30));
-    const Result result =
-        perplexity(tiny_model(), text, {"-c", "16", "--chunks", "3", "-dev", "reference"});
-    EXPECT_EQ(result.code, 0) << result.error;
-    EXPECT_TRUE(std::regex_match(
-        result.out, std::regex(R"(\[1\]\d+\.\d{4},\[2\]\d+\.\d{4},\[3\]\d+\.\d{4},\n)"
-                               R"(Final estimate: PPL = \d+\.\d{4} \+/- \d+\.\d{5}\n)")))
-        << result.out;
-    EXPECT_NE(result.error.find("perplexity: calculating perplexity over 3 chunks, n_ctx=16, "
-                                "batch_size=2048, n_seq=3\n"),
-              std::string::npos)
-        << result.error;
-    EXPECT_TRUE(std::regex_search(
-        result.error,
-        std::regex(R"(perplexity: \d+\.\d\d seconds per pass - ETA \d+\.\d\d minutes\n)")));
-    const Result lines =
-        perplexity(tiny_model(), text,
-                   {"-c", "16", "--ppl-output-type", "1", "--chunks", "2", "-dev", "reference"});
-    EXPECT_TRUE(
-        std::regex_match(lines.out, std::regex(R"(       0  \d+\.\d{4}  \d\.\d{6}  \d\.\d{6}\n)"
-                                               R"(      16  \d+\.\d{4}  \d\.\d{6}  \d\.\d{6}\n)"
-                                               R"(Final estimate: PPL = .*\n)")))
-        << lines.out;
-}
-
-TEST_F(Measuring, perplexity_writes_all_digits_of_a_number) {
-    const auto sure = changed_tiny_model("sure.gguf", {.scale = 700});
-    const auto text = write_file("text.txt", text_of(30));
-    const Result result = perplexity(
-        sure, text, {"-c", "16", "--chunks", "2", "--ppl-output-type", "1", "-dev", "reference"});
-    EXPECT_EQ(result.code, 0) << result.error;
-    EXPECT_TRUE(std::regex_match(
-        result.out, std::regex(R"(( +\d+  \d{256,}\.\d{4}  \d+\.\d{6}  \d+\.\d{6}\n){2})"
-                               R"(Final estimate: PPL = \d{256,}\.\d{4} \+/- \d{256,}\.\d{5}\n)")))
-        << result.out;
-}
-
-TEST_F(Measuring, perplexity_tells_the_time_before_the_values) {
-    const std::string text = write_file("text.txt", text_of(60)).string();
-    const std::string said = write_file("said.txt", "").string();
-    const std::string command = TANDEM_BINARY " perplexity -dev reference -c 16 -m " +
-                                tiny_model().string() + " -f " + text + " >" + said + " 2>&1";
-    EXPECT_EQ(std::system(command.c_str()), 0);
-    EXPECT_TRUE(std::regex_search(read_file(said), std::regex(R"(- ETA .* minutes\n\[1\]\d)")))
-        << read_file(said);
-}
-
-TEST_F(Measuring, perplexity_ends_its_line_when_interrupted) {
-    const std::string text = write_file("text.txt", text_of(50000)).string();
-    Process process({"perplexity", "-dev", "reference", "-c", "16", "-b", "16", "-m",
-                     tiny_model().string(), "-f", text});
-    ASSERT_TRUE(process.has_written(20));
-    process.interrupt();
-    const Result result = process.finish();
-    EXPECT_EQ(result.code, 130);
-    EXPECT_TRUE(result.out.ends_with(",\n")) << result.out;
-    EXPECT_TRUE(result.error.ends_with(" minutes\ninterrupted\n")) << result.error;
-}
-
-TEST_F(Measuring, perplexity_errors) {
-    const auto text = write_file("short.txt", "abc");
-    EXPECT_EQ(perplexity(tiny_model(), text, {}).error.substr(0, 6), "perple");
-    const Result few = perplexity(tiny_model(), text, {"-c", "16"});
-    EXPECT_EQ(few.code, 1);
-    EXPECT_NE(few.error.find("error: you need at least 32 tokens to evaluate perplexity with a "
-                             "context of 16: the data file you provided tokenizes to only 5 "
-                             "tokens\n"),
-              std::string::npos)
-        << few.error;
-    EXPECT_EQ(perplexity(tiny_model(), "/no/text", {}).error,
-              "error: cannot read the text from /no/text: No such file or directory\n");
-    EXPECT_EQ(perplexity(tiny_model(), "/", {}).error,
-              "error: cannot read the text from /: Is a directory\n");
-    const Result long_windows = perplexity(tiny_model(), text, {"-c", "2000000000"});
-    EXPECT_NE(long_windows.error.find("error: you need at least 4000000000 tokens to evaluate "),
-              std::string::npos)
-        << long_windows.error;
-    const Result one = perplexity(tiny_model(), write_file("one.txt", "abcdefghijkl"),
-                                  {"-c", "4", "--chunks", "1", "-dev", "reference"});
-    EXPECT_EQ(one.code, 1);
-    EXPECT_TRUE(
-        one.error.ends_with("\nerror: one prediction has no standard deviation; a longer "
-                            "text has more of them\n"))
-        << one.error;
-    // Before anything takes time.
-    EXPECT_EQ(perplexity(tiny_model(), "/no/text", {"--ppl-output-type", "2"}).error,
-              "error: --ppl-output-type takes a whole number from 0 to 1, not \"2\"\n");
-    EXPECT_EQ(tandem({"perplexity", "-m", tiny_model().string()}).error,
-              "error: no text given: name a file with -f\n");
-    EXPECT_EQ(perplexity(tiny_model(), text, {"--kl-divergence"}).error,
-              "error: option --kl-divergence is not supported: perplexity is all that is computed "
-              "from a text\n");
-}
-
-TEST_F(Measuring, tokens_that_the_model_has_no_logits_for_are_refused) {
-    const auto few = changed_tiny_model("few.gguf", {.tokens = 270});
-    const auto known = write_file("known.txt", std::string(40, 'j')),
-               text = write_file("unknown.txt", std::string(39, 'j') + "k");
-    const Words sizes{"-c", "7", "-dev", "reference"};
-    EXPECT_EQ(perplexity(few, known, sizes).code, 0);
-    const std::string line = "error: token 270 does not exist: the model has tokens 0 to 269\n";
-    const Result result = perplexity(few, text, sizes);
-    EXPECT_EQ(result.code, 1);
-    EXPECT_EQ(result.out, "");
-    EXPECT_TRUE(result.error.ends_with(line)) << result.error;
-    // The tokenizer may name such a token for the first.
-    const auto bos =
-        changed_tiny_model("bos.gguf", {.tokens = 270, .keys = [](auto& metadata) {
-                                            metadata.set_u32("tokenizer.ggml.bos_token_id", 270);
-                                            metadata.set_bool("tokenizer.ggml.add_bos_token", true);
-                                        }});
-    EXPECT_TRUE(perplexity(bos, known, sizes).error.ends_with(line));
-    const Result measured =
-        tandem({"bench", "-m", bos.string(), "-dev", "reference", "-p", "4", "-n", "0", "-r", "1"});
-    EXPECT_EQ(measured.code, 1);
-    EXPECT_TRUE(measured.error.ends_with(line)) << measured.error;
-}
-
-// The last number of "Final estimate: PPL = 4.1212 +/- 0.09485" but one.
-double estimate(const Result& result) {
-    const size_t at = result.out.find("PPL = ");
-    return at == std::string::npos ? 0 : std::stod(result.out.substr(at + 6));
-}
-
-struct Known {
-    const char* model;
-    const char* text;
-    const char* context;
-    double value, tolerance;
-};
-
-void expect_known(const Known& known, const Words& devices) {
-    Words more{"-c", known.context, "--chunks", "100", "-ctk", "f32", "-ctv", "f32"};
-    more.insert(more.end(), devices.begin(), devices.end());
-    const Result result = perplexity(shared(std::string("models/") + known.model + ".gguf"),
-                                     shared(std::string("texts/") + known.text), more);
-    EXPECT_EQ(result.code, 0) << result.error;
-    EXPECT_NEAR(estimate(result) / known.value, 1, known.tolerance)
-        << known.model << " " << known.text << " " << devices.back();
-}
-
-// What llama.cpp gives for 100 windows; for quantised weights other roundings differ a little.
-TEST_F(Measuring, perplexity_is_that_of_llama_perplexity) {
-    if (!std::filesystem::exists(shared("models/stories260K.gguf")))
-        GTEST_SKIP() << "needs the models of the full data set";
-    const Known stories{"stories260K", "tinystories-sample.txt", "128", 4.1212, 0.001};
-    for (const Known& known :
-         {stories, Known{"stories260K", "tinystories-sample.txt", "256", 4.4295, 0.001},
-          Known{"stories260K", "wiki.test.raw", "128", 95.9891, 0.001},
-          Known{"stories260K", "wiki.test.raw", "256", 115.7017, 0.001},
-          Known{"stories-wide-Q4_0", "tinystories-sample.txt", "128", 4.1639, 0.005},
-          Known{"stories-wide-Q4_K_M", "tinystories-sample.txt", "128", 4.1577, 0.005},
-          Known{"stories-moe-Q4_K_M", "tinystories-sample.txt", "128", 4.1838, 0.005}})
-        expect_known(known, {"-dev", "cpu"});
-    expect_known(stories, {"-dev", "cpu,cpu", "-sm", "layer"});
-    expect_known(stories, {"-dev", "cpu,cpu,cpu", "-sm", "tensor", "-ub", "100"});
 }
 
 }  // namespace
