@@ -1,6 +1,9 @@
 #include "model/architecture.h"
 
+#include <algorithm>
+#include <array>
 #include <set>
+#include <string_view>
 
 #include "gguf/fault.h"
 #include "model/builder.h"
@@ -9,6 +12,13 @@ namespace tandem::model {
 
 namespace {
 
+// Converters that put several models into one file write the text model in ways of their own.
+bool is_of_other_model(std::string_view tensor) {
+    return std::ranges::any_of(
+        std::array{"v.", "mm.", "a.", "mtp."},
+        [&](std::string_view beginning) { return tensor.starts_with(beginning); });
+}
+
 void require_all_read(const gguf::File& file, const graph::Graph& graph, const Builder& builder) {
     std::set<std::string_view> read;
     for (const graph::Value& value : graph.values())
@@ -16,7 +26,11 @@ void require_all_read(const gguf::File& file, const graph::Graph& graph, const B
     for (const gguf::TensorInfo& tensor : file.tensors())
         if (!read.contains(tensor.name) && !builder.is_left_out(tensor.name))
             throw Error(file.path() + ": tensor " + tensor.name + " is not read by architecture " +
-                        builder.keys.architecture() + ": the answer would be wrong without it");
+                        builder.keys.architecture() + ": " +
+                        (is_of_other_model(tensor.name)
+                             ? "it is of a model of pictures, of sounds or of drafts, which other "
+                               "files keep apart; take one of these"
+                             : "the answer would be wrong without it"));
 }
 
 }  // namespace

@@ -9,6 +9,8 @@ namespace tandem::model {
 
 namespace {
 
+constexpr int64_t most_blocks = 512;  // as in the other engines that read these files
+
 std::string in_words(const Shape& axes) {
     std::string text;
     for (Axis axis : axes) {
@@ -79,9 +81,9 @@ Tensor Builder::positions() { return graph.input("positions"); }
 
 int Builder::layers() const {
     int64_t count = keys.integer("block_count");
-    if (count < 1 || count > 4096)
+    if (count < 1 || count > most_blocks)
         throw Error(file.path() + ": key " + keys.architecture() + ".block_count is " +
-                    std::to_string(count) + ", expected 1 to 4096");
+                    std::to_string(count) + ", expected 1 to " + std::to_string(most_blocks));
     return int(count) - drafts_;
 }
 

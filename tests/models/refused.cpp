@@ -66,7 +66,7 @@ TEST_F(Refused, impossible_extents) {
         {"llama.attention.head_count_kv", 0, "0, expected 1 to 2147483647"},
         {"llama.attention.key_length", 0, "0, expected 1 to 2147483647"},
         {"llama.attention.value_length", 0, "0, expected 1 to 2147483647"},
-        {"llama.block_count", 0, "0, expected 1 to 4096"},
+        {"llama.block_count", 0, "0, expected 1 to 512"},
         {"llama.rope.dimension_count", 0, "0, expected 1 to 2147483647"},
         {"llama.rope.dimension_count", 31, "31, expected an even number up to the head size 32"},
         {"llama.rope.dimension_count", 34, "34, expected an even number up to the head size 32"},
@@ -223,6 +223,15 @@ TEST_F(Refused, tensors_that_nothing_reads) {
     start_from("llama-rope-factors");
     set("llama.block_count", 3);
     EXPECT_EQ(answer(), "tensor blk.3.attn_norm.weight" + rest);
+    for (const char* name :
+         {"v.blk.0.attn_q.weight", "mm.input_projection.weight", "mtp.fc.weight"}) {
+        start_from("llama-rope-factors");
+        tensor(name);
+        EXPECT_EQ(answer(), "tensor " + std::string(name) +
+                                " is not read by architecture llama: it is of a model of pictures, "
+                                "of sounds or of drafts, which other files keep apart; take one of "
+                                "these");
+    }
 }
 
 TEST_F(Refused, but_not_tensors_that_no_answer_needs) {
