@@ -101,7 +101,8 @@ void act(Run& run, const Arguments& arguments) {
         throw Error("the context of " + counted_tokens(context) + " has no room for " +
                     std::to_string(given) + " and " + std::to_string(steps) +
                     " that --greedy generates; a longer one (-c) would");
-    run.driver = std::make_unique<Driver>(file, engine_options(arguments, context), run.interrupts);
+    const EngineOptions options = engine_options(arguments, file, context, notes);
+    run.driver = std::make_unique<Driver>(file, options, run.interrupts);
     print_notes(notes);
     evaluate(run, tokens, steps, out);
     out.finish();

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 
 #include "gguf/error.h"
 #include "parallel/policy.h"
@@ -152,17 +153,24 @@ constexpr Option foreign_list[] = {
     {"--log-file", "FILE", "redirect standard error to the file: 2> FILE", Effect::Refused},
 };
 
-// Tokens that the model was trained for, as far as positions count; 0 where the file does not say.
-int64_t training_context(const gguf::File& file) {
-    std::string architecture = file.metadata().text("general.architecture").value_or("");
-    return std::clamp<int64_t>(
-        file.metadata().integer(architecture + ".context_length").value_or(0), 0,
-        std::numeric_limits<int32_t>::max());
+// A key of the model's architecture; 0 where the file does not say.
+int64_t model_integer(const gguf::File& file, const char* key) {
+    const std::string architecture = file.metadata().text("general.architecture").value_or("");
+    return std::clamp<int64_t>(file.metadata().integer(architecture + "." + key).value_or(0), 0,
+                               std::numeric_limits<int32_t>::max());
 }
 
-bool leaves_gpus(const std::string& layers) {
-    return !is_auto_or_all(layers) && to_integer(layers, "--gpu-layers, beside auto and all,", -2,
-                                                 std::numeric_limits<int32_t>::max()) == 0;
+// What -ngl says; none: all.
+std::optional<int64_t> gpu_layers(const Arguments& arguments) {
+    const std::string layers = arguments.text("gpu-layers", "all");
+    if (is_auto_or_all(layers)) return {};
+    return to_integer(layers, "--gpu-layers, beside auto and all,", -2,
+                      std::numeric_limits<int32_t>::max());
+}
+
+bool has_gpus(std::span<const std::string> devices) {
+    return std::ranges::any_of(devices,
+                               [](const std::string& name) { return name.starts_with("vulkan"); });
 }
 
 constexpr Term environment_terms[] = {
@@ -193,7 +201,8 @@ std::filesystem::path model_path(const Arguments& arguments) {
     return path;
 }
 
-EngineOptions engine_options(const Arguments& arguments, int64_t context) {
+EngineOptions engine_options(const Arguments& arguments, const gguf::File& file, int64_t context,
+                             std::vector<std::string>& notes) {
     EngineOptions options;
     options.model.context = options.plan.context = context;
     options.model.key_type = to_cache_type(arguments.text("cache-type-k", "f16"));
@@ -210,6 +219,12 @@ EngineOptions engine_options(const Arguments& arguments, int64_t context) {
     if (arguments.has("device-table")) options.device_table = arguments.text("device-table");
     options.cache = cache_folder();
     options.wire = parallel::wire_from_name(arguments.text("reduce-type", "f32"));
+    const int64_t layers = model_integer(file, "block_count");
+    if (const int64_t asked = gpu_layers(arguments).value_or(0);
+        asked > 0 && asked < layers && has_gpus(options.devices))
+        notes.push_back("-ngl " + std::to_string(asked) + " leaves no layers to the CPU: -dev " +
+                        options.devices[0] + ",cpu -ts " + std::to_string(asked) + "," +
+                        std::to_string(layers - asked) + " would");
     return options;
 }
 
@@ -230,7 +245,7 @@ kernels::DeviceOptions how_devices_work(int64_t threads) {
 }
 
 std::vector<std::string> chosen_devices(const Arguments& arguments) {
-    const bool no_gpu = leaves_gpus(arguments.text("gpu-layers", "all"));
+    const bool no_gpu = gpu_layers(arguments) == 0;
     if (arguments.has("device")) return to_devices(arguments.text("device"));
     return no_gpu ? kernels::cpu_devices() : kernels::usual_devices();
 }
@@ -242,7 +257,8 @@ std::string usual_mode(std::span<const std::string> devices) {
 
 int64_t context_size(const Arguments& arguments, const gguf::File& file,
                      std::vector<std::string>& notes, int64_t usual) {
-    const int64_t trained = training_context(file);
+    // As far as positions count.
+    const int64_t trained = model_integer(file, "context_length");
     const int64_t wanted = arguments.integer("ctx-size", usual, 0);
     const std::string of_trained =
         "the " + std::to_string(trained) + " that the model was trained for";

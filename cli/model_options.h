@@ -26,8 +26,10 @@ extern const Glossary device_environment;
 // The value of -m. Throws Error where there is none.
 std::filesystem::path model_path(const Arguments& arguments);
 
-// What the options of all groups above say. `context` bounds the tokens of one sequence.
-EngineOptions engine_options(const Arguments& arguments, int64_t context);
+// What the options of all groups above say. `context` bounds the tokens of one sequence; `notes`
+// gets what else would be expected of some.
+EngineOptions engine_options(const Arguments& arguments, const gguf::File& file, int64_t context,
+                             std::vector<std::string>& notes);
 // The value of -dev; by default the usual devices of this machine, but for -ngl 0 the CPU.
 std::vector<std::string> chosen_devices(const Arguments& arguments);
 // CPU devices of so many threads at most (0 and less: as many as there are cores), of the variant

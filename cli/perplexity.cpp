@@ -117,12 +117,12 @@ Plan read_plan(const Arguments& arguments, const gguf::File& file) {
     Plan plan;
     std::vector<std::string> notes;
     if (arguments.has("ctx-size")) plan.context = context_size(arguments, file, notes);
-    print_notes(notes);
     plan.batch = arguments.integer("batch-size", plan.batch, 1);
     plan.step = std::min(plan.batch, arguments.integer("ubatch-size", plan.step, 1));
     plan.chunks = arguments.integer("chunks", plan.chunks, -1);
     plan.lines = arguments.integer("ppl-output-type", 0, 0, 1) == 1;
-    plan.engine = engine_options(arguments, plan.context);
+    plan.engine = engine_options(arguments, file, plan.context, notes);
+    print_notes(notes);
     if (plan.chunks == 0 || plan.context < 3)
         throw Error("there is nothing to predict: -c takes 3 or more, --chunks 1 or more");
     return plan;

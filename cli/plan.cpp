@@ -23,7 +23,8 @@ constexpr const Glossary* glossaries[] = {&device_environment};
 int run(const Arguments& arguments) {
     const gguf::File file = gguf::File::open(model_path(arguments), gguf::Content::Directory);
     std::vector<std::string> notes;
-    EngineOptions options = engine_options(arguments, context_size(arguments, file, notes));
+    const int64_t context = context_size(arguments, file, notes);
+    EngineOptions options = engine_options(arguments, file, context, notes);
     print_notes(notes);
     // A table alone speaks of devices that need not exist here.
     if (options.device_table && !arguments.has("device")) options.devices.clear();

@@ -169,7 +169,7 @@ void act(Run& run) {
     gguf::File file = gguf::File::open(model_path(arguments));
     std::vector<std::string> notes;
     const int64_t context = context_size(arguments, file, notes);
-    EngineOptions options = engine_options(arguments, context);
+    EngineOptions options = engine_options(arguments, file, context, notes);
     const int64_t limit = arguments.integer("predict", -1, -2);
     const bool echo = arguments.on("display-prompt", true);
     const bool listed = arguments.on("verbose-prompt");
