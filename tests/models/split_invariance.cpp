@@ -123,11 +123,14 @@ const Mapping few_mappings[] = {
 const Mapping fewest_mappings[] = {
     {"layer", 1, {}}, {"tensor", 3, {3, 1, 2}}, {"graph", 3, {9, 1, 9}}};
 
-// Mappings do to one type of weights what they do to all: where all devices are alike, and take
-// long, files that differ in it get fewer, but for a run of `all`.
+// Mappings do to one type of weights, and to one way to multiply, what they do to all: where all
+// devices are alike, and take long, files that differ in types and devices that differ in products
+// get fewer, but for a run of `all`.
 bool gets_fewer(const Kind& kind, std::string_view fixture) {
-    const bool of_types = fixture.find("-q-") != fixture.npos;
-    return of_types && (kind.slow || kind.devices[0] == std::string_view("reference"));
+    const bool of_types = fixture.find("-q-") != fixture.npos,
+               of_products = kind.products != kernels::Products::Best;
+    return (of_types || of_products) &&
+           (kind.slow || kind.devices[0] == std::string_view("reference"));
 }
 
 std::span<const Mapping> mappings_of(const Kind& kind, std::string_view fixture, bool all) {
