@@ -198,12 +198,14 @@ struct Search {
         return sums;
     }
 
-    // Whether devices keep so much of their memory for what is not part of a part.
-    bool fits(const Mapping& mapping, double kept) const {
+    // Devices that do not keep so much of their memory for what is not part of a part.
+    std::vector<size_t> too_full(const Mapping& mapping, double kept) const {
+        std::vector<size_t> full;
         const std::vector<double> held = bytes(mapping);
         for (size_t i = 0; i < held.size(); ++i)
-            if (held[i] > (1 - kept) * double(question.table.devices[i].free_bytes)) return false;
-        return true;
+            if (held[i] > (1 - kept) * double(question.table.devices[i].free_bytes))
+                full.push_back(i);
+        return full;
     }
 
     // `mapping` with the layers in [first, last) as they are in `other`.
@@ -232,7 +234,7 @@ struct Search {
             for (size_t last = 1; last <= end; ++last) {
                 Mapping mapping = with(one, other, 1, last);
                 if (ends) mapping = with(with(mapping, other, 0, 1), other, end, end + 1);
-                if (!is_whole(mapping) || !fits(mapping, kept)) continue;
+                if (!is_whole(mapping) || !too_full(mapping, kept).empty()) continue;
                 if (double next = seconds(mapping); next < least) least = next, found = mapping;
             }
         return found;
@@ -249,11 +251,10 @@ struct Search {
         }
         const double step = all_bytes > 0 ? 1e-3 * all_seconds / all_bytes : 0;
         Mapping mapping = choose(), before = mapping;
-        for (int round = 0; round < 32 && !fits(mapping, kept); ++round) {
-            const std::vector<double> held = bytes(mapping);
-            for (size_t i = 0; i < held.size(); ++i)
-                if (held[i] > (1 - kept) * double(question.table.devices[i].free_bytes))
-                    prices[i] = std::max(step, 2 * prices[i]);
+        for (int round = 0; round < 32; ++round) {
+            const std::vector<size_t> full = too_full(mapping, kept);
+            if (full.empty()) break;
+            for (size_t device : full) prices[device] = std::max(step, 2 * prices[device]);
             Mapping next = choose();
             if (next.groups == mapping.groups && next.parts == mapping.parts) continue;
             before = std::exchange(mapping, std::move(next));

@@ -107,10 +107,12 @@ std::vector<Arrangement> Costs::arrangements(size_t part, const Group& group,
     for (const Group& sharing : subsets) {
         if (!includes(group, sharing)) continue;
         for (const Cut& cut : question_.parts[part].cuts)
-            if (sharing.size() == 1 || cut.units() >= int64_t(sharing.size()))
+            if (sharing.size() == 1) {
+                all.push_back(arrange(part, cut, group, sharing, false));
+            } else if (cut.units() >= int64_t(sharing.size())) {
                 for (bool by_memory : {false, true})
-                    if (!by_memory || sharing.size() > 1)
-                        all.push_back(arrange(part, cut, group, sharing, by_memory));
+                    all.push_back(arrange(part, cut, group, sharing, by_memory));
+            }
     }
     return all;
 }
