@@ -64,15 +64,15 @@ void tell_of_lost_memory(int, siginfo_t* info, void*) {
     _exit(1);
 }
 
-// A file that must not grow further is one that cannot be written, and no reason to be killed.
-void ignore_limits_of_files() { std::signal(SIGXFSZ, SIG_IGN); }
-
 void watch_mapped_files() {
     struct sigaction action {};
     action.sa_sigaction = tell_of_lost_memory;
     action.sa_flags = SA_SIGINFO;
     sigaction(SIGBUS, &action, nullptr);
 }
+
+// A file that must not grow further is one that cannot be written, and no reason to be killed.
+void ignore_limits_of_files() { std::signal(SIGXFSZ, SIG_IGN); }
 
 int run(std::span<const std::string> words) {
     if (words.empty()) throw Error("no command given; tandem --help lists them");
