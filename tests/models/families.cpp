@@ -18,6 +18,19 @@ gguf::File fixture(const std::string& name) {
     return gguf::File::open(test::data("fixtures/" + name + ".gguf"));
 }
 
+// One reference device, and caches that round nothing.
+cli::EngineOptions exact_options() {
+    cli::EngineOptions options;
+    options.model.key_type = options.model.value_type = gguf::DType::F32;
+    options.devices = {"reference"};
+    return options;
+}
+
+void expect_the_same(const gguf::File& one, const gguf::File& other, const Golden& golden) {
+    EXPECT_EQ(evaluate(one, exact_options(), golden.tokens, 0).logits,
+              evaluate(other, exact_options(), golden.tokens, 0).logits);
+}
+
 // The same tensors and keys under the name of another architecture.
 gguf::Metadata renamed(const gguf::Metadata& metadata, const std::string& from,
                        const std::string& to) {
@@ -143,11 +156,7 @@ TEST(Families, latent_attention_in_parts_beside_the_whole) {
     gguf::File both = gguf::File::open(
         write(folder / "both.gguf", file.metadata(), unsplit(read_all(file), true)));
     EXPECT_TRUE(both.find("blk.0.attn_kv_b.weight") && both.find("blk.0.attn_k_b.weight"));
-    cli::EngineOptions options;
-    options.model.key_type = options.model.value_type = gguf::DType::F32;
-    options.devices = {"reference"};
-    EXPECT_EQ(evaluate(both, options, golden.tokens, 0).logits,
-              evaluate(file, options, golden.tokens, 0).logits);
+    expect_the_same(both, file, golden);
 }
 
 TEST(Families, gemma3_with_the_keys_of_another_converter) {
@@ -167,11 +176,7 @@ TEST(Families, gemma3_with_the_keys_of_another_converter) {
     EXPECT_GE(renamed, 1);
     Folder folder;
     gguf::File other = gguf::File::open(write(folder / "o.gguf", metadata, read_all(file)));
-    cli::EngineOptions options;
-    options.model.key_type = options.model.value_type = gguf::DType::F32;
-    options.devices = {"reference"};
-    EXPECT_EQ(evaluate(other, options, golden.tokens, 0).logits,
-              evaluate(file, options, golden.tokens, 0).logits);
+    expect_the_same(other, file, golden);
 }
 
 TEST(Families, blocks_with_a_window_may_have_a_rotary_base) {
@@ -179,9 +184,7 @@ TEST(Families, blocks_with_a_window_may_have_a_rotary_base) {
     gguf::File file = fixture("gpt-oss-mxfp4");
     gguf::Metadata metadata = file.metadata();
     Folder folder;
-    cli::EngineOptions options;
-    options.model.key_type = options.model.value_type = gguf::DType::F32;
-    options.devices = {"reference"};
+    const cli::EngineOptions options = exact_options();
     auto base = float(*metadata.real("gpt-oss.rope.freq_base"));
     auto error_with = [&](const std::string& name, float windowed) {
         metadata.set_f32("gpt-oss.rope.freq_base_swa", windowed);
