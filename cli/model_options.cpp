@@ -168,11 +168,6 @@ std::optional<int64_t> gpu_layers(const Arguments& arguments) {
                       std::numeric_limits<int32_t>::max());
 }
 
-bool has_gpus(std::span<const std::string> devices) {
-    return std::ranges::any_of(devices,
-                               [](const std::string& name) { return name.starts_with("vulkan"); });
-}
-
 constexpr Term environment_terms[] = {
     {"TANDEM_CPU",
      "the instruction set of CPU kernels: amx, avx512bf16, avx512, avxvnni, avx2 or portable, as "
@@ -219,12 +214,11 @@ EngineOptions engine_options(const Arguments& arguments, const gguf::File& file,
     if (arguments.has("device-table")) options.device_table = arguments.text("device-table");
     options.cache = cache_folder();
     options.wire = parallel::wire_from_name(arguments.text("reduce-type", "f32"));
-    const int64_t layers = model_integer(file, "block_count");
-    if (const int64_t asked = gpu_layers(arguments).value_or(0);
-        asked > 0 && asked < layers && has_gpus(options.devices))
-        notes.push_back("-ngl " + std::to_string(asked) + " leaves no layers to the CPU: -dev " +
-                        options.devices[0] + ",cpu -ts " + std::to_string(asked) + "," +
-                        std::to_string(layers - asked) + " would");
+    const int64_t layers = gpu_layers(arguments).value_or(0);
+    if (layers > 0 && layers < model_integer(file, "block_count") && options.plan.ratio.empty())
+        notes.push_back(
+            "-ngl " + std::to_string(layers) +
+            " divides nothing: -sm and -ts say how the devices of -dev share the layers");
     return options;
 }
 

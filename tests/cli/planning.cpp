@@ -120,6 +120,19 @@ TEST(Synth, writes_a_file) {
     std::filesystem::remove(path);
 }
 
+TEST(plan, says_that_a_number_of_layers_divides_nothing) {
+    const auto error = [](std::vector<std::string> more) {
+        more.insert(more.begin(),
+                    {"plan", "-m", tiny_model().string(), "-dev", "reference,reference", "-ngl"});
+        return tandem(more).error;
+    };
+    EXPECT_EQ(error({"1"}),
+              "note: -ngl 1 divides nothing: -sm and -ts say how the devices of -dev share the "
+              "layers\n");
+    EXPECT_EQ(error({"1", "-ts", "3,1"}), "");
+    for (const char* all : {"2", "99", "all"}) EXPECT_EQ(error({all}), "") << all;
+}
+
 // Whether there is a file that is to become this one.
 bool has_unfinished(const std::filesystem::path& path) {
     for (const auto& entry : std::filesystem::directory_iterator(path.parent_path())) {

@@ -44,17 +44,6 @@ std::string planned(const Words& more) {
     return std::regex_replace(tandem(words).out, free, "");
 }
 
-TEST_F(VulkanCli, fewer_layers_than_there_are_are_no_division) {
-    const auto error = [](const char* layers, const char* devices) {
-        return tandem({"plan", "-m", tiny_model().string(), "-ngl", layers, "-dev", devices}).error;
-    };
-    EXPECT_EQ(error("1", "vulkan0"),
-              "note: -ngl 1 leaves no layers to the CPU: -dev vulkan0,cpu -ts 1,1 would\n");
-    EXPECT_EQ(error("2", "vulkan0"), "");
-    EXPECT_EQ(error("99", "vulkan0"), "");
-    EXPECT_EQ(error("1", "cpu"), "");
-}
-
 TEST_F(VulkanCli, devices_are_listed) {
     const Result result = tandem({"devices"});
     EXPECT_EQ(result.code, 0) << result.error;
