@@ -236,12 +236,13 @@ Tensor rotary_attention(Layer& layer, Tensor h, HeadNorms norms) {
     auto [kv_heads, q_per_kv, d, dv] = axes;
     bool normed = norms == HeadNorms::Required ||
                   (norms == HeadNorms::Optional && layer.has("attn_q_norm.weight"));
-    auto turned = [&, d = d](Tensor x, std::string_view name) {  // Clang 14 asks for it
-        return rotate(layer, normed ? norm(layer, x, name, {d}) : x);
-    };
     auto [q, k, v] = qkv(layer, h, axes);
-    q = turned(q, "attn_q_norm");
-    k = turned(k, "attn_k_norm");
+    if (normed) {
+        q = norm(layer, q, "attn_q_norm", {d});
+        k = norm(layer, k, "attn_k_norm", {d});
+    }
+    q = rotate(layer, q);
+    k = rotate(layer, k);
     Tensor mixed = attend(q, k, v, layer.cache(axes), 1 / std::sqrt(double(d->extent)));
     return projection(layer, mixed, "attn_output", {layer.model.embd}, {kv_heads, q_per_kv, dv});
 }

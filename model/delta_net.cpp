@@ -126,8 +126,10 @@ Tensor gated_attention(Layer& layer, Tensor h) {
     auto parts = projections(layer, h, "attn_q", rows, embd);
     Tensor k = projection(layer, h, "attn_k", {kv_heads, d}, embd);
     Tensor v = projection(layer, h, "attn_v", {kv_heads, dv}, embd);
-    Tensor q = rotate(layer, norm(layer, parts[0], "attn_q_norm", {d}));
-    k = rotate(layer, norm(layer, k, "attn_k_norm", {d}));
+    Tensor q = norm(layer, parts[0], "attn_q_norm", {d});
+    k = norm(layer, k, "attn_k_norm", {d});
+    q = rotate(layer, q);
+    k = rotate(layer, k);
     Tensor mixed = attend(q, k, v, layer.cache(axes), 1 / std::sqrt(double(d->extent)));
     mixed = mul(mixed, sigmoid(parts[1]));
     return projection(layer, mixed, "attn_output", embd, {kv_heads, q_per_kv, dv});

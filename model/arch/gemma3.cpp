@@ -21,8 +21,10 @@ Tensor attention(Layer& layer, Tensor h, const Rope& full, const Rope& windowed)
     int64_t window = slides ? window_of(layer, 6) : 0;
     Tensor positions = layer.model.positions();
     auto [q, k, v] = qkv(layer, h, axes);
-    q = rope(norm(layer, q, "attn_q_norm", {d}), positions, window > 0 ? windowed : full);
-    k = rope(norm(layer, k, "attn_k_norm", {d}), positions, window > 0 ? windowed : full);
+    q = norm(layer, q, "attn_q_norm", {d});
+    k = norm(layer, k, "attn_k_norm", {d});
+    q = rope(q, positions, window > 0 ? windowed : full);
+    k = rope(k, positions, window > 0 ? windowed : full);
     Tensor mixed = attend(q, k, v, layer.cache(axes, window), scale_of_scores(layer.model),
                           {.window = window});
     return projection(layer, mixed, "attn_output", {layer.model.embd}, {kv_heads, q_per_kv, dv});

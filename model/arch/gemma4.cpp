@@ -90,12 +90,13 @@ Tensor Gemma::attention(Layer& layer, Tensor h) {
         k = projection(layer, h, "attn_k", rows, embd);
         v = layer.has("attn_v.weight") ? projection(layer, h, "attn_v", rows, embd) : k;
         v = rms_norm(v, model.epsilon);
-        k = rotated(norm(layer, k, "attn_k_norm", {d}));
+        k = norm(layer, k, "attn_k_norm", {d});
     } else {
         for (const char* unused : {"attn_k.", "attn_v.", "attn_k_norm."})
             model.leave_out(layer.path(unused));
     }
     q = rotated(norm(layer, q, "attn_q_norm", {d}));
+    if (has_keys) k = rotated(k);
     Tensor mixed = attend(q, k, v, kind.cache, 1, {.window = window});
     return projection(layer, mixed, "attn_output", {model.embd}, heads);
 }
