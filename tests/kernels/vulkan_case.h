@@ -27,6 +27,16 @@ inline std::unique_ptr<kernels::Device> device_of_units() {
     return has_units ? std::move(device) : nullptr;
 }
 
+// Calls `run(device)` for plain units, and for those of the hardware where it has some.
+template <typename Run>
+void on_matrix_units(Run run) {
+    run(device_of_plain_units());
+    if (auto units = device_of_units()) {
+        SCOPED_TRACE("on units");
+        run(std::move(units));
+    }
+}
+
 // Runs the model on both and compares.
 inline void expect_close(const SmallModel& model, const std::vector<graph::StepInputs>& steps,
                          double bound = 1e-11, const kernels::VulkanOptions& options = in_floats) {

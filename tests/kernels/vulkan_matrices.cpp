@@ -145,8 +145,10 @@ TEST_F(Vulkan, MatricesOfLargeActivations) {
     Axis k = model.axis("k", 64), n = model.axis("n", 50);
     Tensor x = model.activation("x", {k}, 1e5);
     model.finish(product(model, "w", DType::F32, x, n, k));
-    for (float y : model.run(test::device_of_plain_units(), {test::random_step(0, 40)}))
-        EXPECT_TRUE(std::isfinite(y));
+    test::on_matrix_units([&](std::unique_ptr<kernels::Device> device) {
+        for (float y : model.run(std::move(device), {test::random_step(0, 40)}))
+            EXPECT_TRUE(std::isfinite(y));
+    });
 }
 
 // A value that is no number spoils the results that depend on it, visibly.
@@ -155,16 +157,21 @@ TEST_F(Vulkan, MatricesKeepNaN) {
     Axis k = model.axis("k", 64), n = model.axis("n", 3);
     Tensor x = scale(model.activation("x", {k}), std::numeric_limits<float>::quiet_NaN());
     model.finish(product(model, "w", DType::Q8_0, x, n, k));
-    for (float y : model.run(test::device_of_plain_units(), {test::random_step(0, 40)}))
-        EXPECT_TRUE(std::isnan(y));
+    test::on_matrix_units([&](std::unique_ptr<kernels::Device> device) {
+        for (float y : model.run(std::move(device), {test::random_step(0, 40)}))
+            EXPECT_TRUE(std::isnan(y));
+    });
 }
 
 TEST_F(Vulkan, MatricesRepeatThemselves) {
     SmallModel model;
     Axis k = model.axis("k", 160), n = model.axis("n", 200);
     model.finish(product(model, "w", DType::Q8_0, model.activation("x", {k}), n, k));
-    auto run = [&] { return model.run(test::device_of_plain_units(), {test::random_step(0, 90)}); };
-    EXPECT_EQ(run(), run());
+    const std::vector<graph::StepInputs> steps = {test::random_step(0, 90)};
+    for (auto make : {test::device_of_plain_units, test::device_of_units})
+        if (auto device = make()) {
+            EXPECT_EQ(model.run(std::move(device), steps), model.run(make(), steps));
+        }
 }
 
 // Devices that round differently say so.

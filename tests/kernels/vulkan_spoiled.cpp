@@ -39,12 +39,11 @@ Seen prompts() {
 
 // Tokens that see the spoiled one are spoiled: by a key wholly, by a value in its element or its
 // block.
-void expect_spoiled(const Spoiled& how, kernels::Products products) {
+void expect_spoiled(const Spoiled& how, std::unique_ptr<kernels::Device> device) {
     SmallModel model;
     how.build(model);
     const Seen seen = prompts();
-    const std::vector<float> found = model.run(
-        kernels::make_vulkan_device({.name = "vulkan0", .products = products}), seen.steps);
+    const std::vector<float> found = model.run(std::move(device), seen.steps);
     const auto row = size_t(how.q_per_kv * how.d);
     const auto block = size_t(gguf::traits(how.dtype).block);
     ASSERT_EQ(found.size(), seen.rows.size() * row);
@@ -70,7 +69,7 @@ TEST_F(VulkanSpoiled, Attention) {
                                {32, 2, DType::F32, std::nanf(""), true},
                                {64, 4, DType::Q8_0, infinity, true},
                                {64, 4, DType::Q4_0, -infinity, true}})
-        expect_spoiled(how, kernels::Products::InFloats);
+        expect_spoiled(how, kernels::make_vulkan_device(test::in_floats));
 }
 
 TEST_F(VulkanSpoiled, AttentionOnMatrixUnits) {
@@ -81,7 +80,9 @@ TEST_F(VulkanSpoiled, AttentionOnMatrixUnits) {
                                {64, 2, DType::Q4_0, -infinity},
                                {32, 2, DType::F16, std::nanf(""), true},
                                {64, 2, DType::Q8_0, infinity, true}})
-        expect_spoiled(how, kernels::Products::OnPlainUnits);
+        test::on_matrix_units([&](std::unique_ptr<kernels::Device> device) {
+            expect_spoiled(how, std::move(device));
+        });
 }
 
 // A token of a chunk spoils no earlier one, nor another sequence.
