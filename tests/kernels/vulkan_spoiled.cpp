@@ -85,6 +85,33 @@ TEST_F(VulkanSpoiled, AttentionOnMatrixUnits) {
         });
 }
 
+// As in the reference, where min() and clamp() keep it.
+TEST_F(VulkanSpoiled, GatedUnits) {
+    for (const char* unit : {"silu", "gelu", "clamped_swiglu"})
+        for (const bool gate : {false, true}) {
+            SmallModel model;
+            graph::Axis embd = model.axis("embd", 32), ffn = model.axis("ffn", 32);
+            graph::Axis experts = model.axis("experts", 2);
+            const graph::Tensor scores = softmax(model.activation("scores", {experts}));
+            const graph::Tensor ids = top_k(scores, model.axis("used", 1));
+            const float nan = std::nanf("");
+            const graph::Experts all{
+                .gate = model.weight("gate", DType::F32, {experts, ffn}, {embd}),
+                .up = model.weight("up", DType::F32, {experts, ffn}, {embd}),
+                .down = model.weight("down", DType::F32, {experts, embd}, {ffn}),
+                .gate_bias =
+                    model.weight("gate.bias", DType::F32, {experts, ffn}, {}, gate ? nan : 1),
+                .up_bias = model.weight("up.bias", DType::F32, {experts, ffn}, {}, gate ? 1 : nan)};
+            model.finish(moe_ffn(model.activation("x", {embd}), ids, take(scores, ids), all, unit));
+            for (const auto products :
+                 {kernels::Products::InFloats, kernels::Products::OnPlainUnits})
+                for (const float y : model.run(
+                         kernels::make_vulkan_device({.name = "vulkan0", .products = products}),
+                         {test::random_step(0, 1), test::random_step(0, 40)}))
+                    ASSERT_TRUE(std::isnan(y)) << unit << (gate ? ", gate" : ", up");
+        }
+}
+
 // A token of a chunk spoils no earlier one, nor another sequence.
 TEST_F(VulkanSpoiled, DeltaNet) {
     for (const test::SpoiledDelta& how : test::spoiled_deltas()) {

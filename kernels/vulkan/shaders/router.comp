@@ -54,8 +54,8 @@ void prepare_softmax(Floats row) {
 // it is not lost.
 const uint order_of_nan = ~0u;
 uint order(float value) {
+    if (is_nan(value)) return order_of_nan;
     uint bits = floatBitsToUint(value);
-    if ((bits & 0x7fffffffu) > 0x7f800000u) return order_of_nan;
     if (bits == 0x80000000u) bits = 0;
     return max(1u, (bits >> 31) != 0 ? ~bits : bits | 0x80000000u);
 }
