@@ -2,6 +2,7 @@
 // reference op. Shaders run in plain arithmetic, which differs in nothing but what a driver's own
 // fragments are, and on the units themselves where there are some.
 #include <cmath>
+#include <cstring>
 #include <limits>
 
 #include "kernels/vulkan_case.h"
@@ -160,6 +161,53 @@ TEST_F(Vulkan, MatricesKeepNaN) {
     test::on_matrix_units([&](std::unique_ptr<kernels::Device> device) {
         for (float y : model.run(std::move(device), {test::random_step(0, 40)}))
             EXPECT_TRUE(std::isnan(y));
+    });
+}
+
+// So does one that is infinite, of a weight or an activation: it is not one of the large ones.
+TEST_F(Vulkan, MatricesKeepInfinities) {
+    constexpr float infinity = std::numeric_limits<float>::infinity();
+    constexpr int32_t rows = 50;
+    for (bool of_weight : {false, true}) {
+        SmallModel model;
+        Axis k = model.axis("k", 64), n = model.axis("n", rows);
+        const auto x = [&](int32_t, size_t i) { return !of_weight && i == 3 ? -infinity : 0.5f; };
+        int32_t row = 0;
+        const auto fill = [&](std::span<std::byte> bytes) {
+            std::vector<float> w(64, 0.5f);
+            if (of_weight && row++ == 7) w[9] = -infinity;
+            std::memcpy(bytes.data(), w.data(), bytes.size());
+        };
+        model.finish(linear(activation_of(model, "x", {k}, x),
+                            model.weight("w", DType::F32, {n}, {k}, fill)));
+        test::on_matrix_units([&](std::unique_ptr<kernels::Device> device) {
+            const auto y = model.run(std::move(device), {test::random_step(0, 40)});
+            for (size_t i = 0; i < y.size(); ++i)
+                ASSERT_EQ(y[i], of_weight && i % rows != 7 ? 16 : -infinity) << i;
+        });
+    }
+}
+
+// Both products of an expert, the second of which has an operand that is not finite.
+TEST_F(Vulkan, MatricesOfExpertsKeepInfinities) {
+    SmallModel model;
+    Axis embd = model.axis("embd", 64), ffn = model.axis("ffn", 64);
+    Axis all = model.axis("experts", 2);
+    Tensor scores = softmax(model.activation("scores", {all}));
+    Tensor ids = top_k(scores, model.axis("used", 2));
+    const auto infinite = [](std::span<std::byte> bytes) {
+        std::vector<float> w(64, 0.5f);
+        w[9] = std::numeric_limits<float>::infinity();
+        std::memcpy(bytes.data(), w.data(), bytes.size());
+    };
+    const graph::Experts matrices{
+        .gate = model.weight("gate", DType::F32, {all, ffn}, {embd}),
+        .up = model.weight("up", DType::F32, {all, ffn}, {embd}, infinite),
+        .down = model.weight("down", DType::F32, {all, embd}, {ffn})};
+    model.finish(moe_ffn(model.activation("x", {embd}), ids, take(scores, ids), matrices, "silu"));
+    test::on_matrix_units([&](std::unique_ptr<kernels::Device> device) {
+        for (float y : model.run(std::move(device), {test::random_step(0, 40)}))
+            ASSERT_FALSE(std::isfinite(y));
     });
 }
 

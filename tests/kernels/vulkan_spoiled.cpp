@@ -85,6 +85,33 @@ TEST_F(VulkanSpoiled, AttentionOnMatrixUnits) {
         });
 }
 
+// A query spoils its own rows.
+TEST_F(VulkanSpoiled, QueriesOnMatrixUnits) {
+    for (const float value : {std::nanf(""), infinity}) {
+        SmallModel model;
+        graph::Axis kv = model.axis("kv_heads", 1), queries = model.axis("q_per_kv", 2);
+        graph::Axis d = model.axis("d", 32), slots = model.axis("slots", 1);
+        graph::Axis cells = model.axis("cells", 80);
+        const auto q = [&](int32_t id, size_t i) {
+            return id == Spoiled::token && i == Spoiled::element ? value : Spoiled::other;
+        };
+        const auto k = [](int32_t, size_t) { return Spoiled::other; };
+        graph::Cache cache{model.graph.state("k_cache", DType::F16, {slots, kv, cells}, {d}),
+                           model.graph.state("v_cache", DType::F16, {slots, kv, cells}, {d})};
+        model.finish(attend(activation_of(model, "q", {kv, queries, d}, q),
+                            activation_of(model, "k", {kv, d}, k), model.activation("v", {kv, d}),
+                            cache, 0.1));
+        test::on_matrix_units([&](std::unique_ptr<kernels::Device> device) {
+            const std::vector<float> found =
+                model.run(std::move(device), {spoiled_step(0, 70, 9, {8, 9, 69})});
+            ASSERT_EQ(found.size(), 3 * 2 * 32u);
+            // The first of the second row's two.
+            for (size_t i = 0; i < found.size(); ++i)
+                ASSERT_EQ(std::isfinite(found[i]), i / 32 != 2) << value << ", " << i;
+        });
+    }
+}
+
 // As in the reference, where min() and clamp() keep it.
 TEST_F(VulkanSpoiled, GatedUnits) {
     for (const char* unit : {"silu", "gelu", "clamped_swiglu"})

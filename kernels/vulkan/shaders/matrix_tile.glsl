@@ -6,7 +6,7 @@
 //
 // The shader says how many matrices there are (const uint matrices), whose fragments of rows take
 // turns in the tile, and gives the parts of a row of the tile; rows and parts past the end may be
-// asked for, and what they give may be anything where results do not need it, but is finite:
+// asked for: such rows may give anything, and parts, where they are multiplied, give zeros:
 //     uvec4 part_of_w(uint row, uint part), uvec4 part_of_x(uint token, uint part)
 #extension GL_EXT_control_flow_attributes : require
 #extension GL_KHR_shader_subgroup_basic : require

@@ -130,12 +130,6 @@ uvec4 next[(cells_at_once * most_eights + gl_WorkGroupSize.x - 1) / gl_WorkGroup
 
 uint own_eight(uint i) { return gl_LocalInvocationIndex + i * gl_WorkGroupSize.x; }
 
-// What is infinite becomes no number, which halves_of() keeps.
-vec4 without_infinities(vec4 a) {
-    bvec4 infinite = equal(floatBitsToUint(a) & 0x7fffffffu, uvec4(0x7f800000u));
-    return mix(a, vec4(uintBitsToFloat(0x7fc00000u)), infinite);
-}
-
 // Cells from `first` on, of which `last` stands for all after it; `ring` is how many the cache has.
 void fetch(uint type, uint64_t head, uint length, uint ring, uint first, uint last) {
     const uint eights = length / 8;
@@ -151,7 +145,7 @@ void fetch(uint type, uint64_t head, uint length, uint ring, uint first, uint la
         } else {
             vec4 a, b;
             cache_eight(type, at, length, own_eight(i) % eights, a, b);
-            next[i] = halves_of(without_infinities(a), without_infinities(b));
+            next[i] = halves_of(a, b);
         }
     }
 }
