@@ -294,12 +294,7 @@ TEST_P(LongTexts, are_the_same_in_small_steps) {
 INSTANTIATE_TEST_SUITE_P(Fixtures, LongTexts,
                          ::testing::Values("qwen3next", "qwen35-lin128", "gemma3", "gemma4-dense",
                                            "kimi-linear"),
-                         [](const auto& info) {
-                             std::string name = info.param;
-                             for (char& c : name)
-                                 if (c == '-') c = '_';
-                             return name;
-                         });
+                         [](const auto& info) { return name_of(info.param); });
 
 }  // namespace
 }  // namespace tandem::test

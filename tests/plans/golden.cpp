@@ -67,12 +67,7 @@ TEST_P(GoldenPlans, are_unchanged) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Models, GoldenPlans, ::testing::ValuesIn(model_names()),
-                         [](const auto& info) {
-                             std::string name = info.param;
-                             for (char& c : name)
-                                 if (c == '-' || c == '.') c = '_';
-                             return name;
-                         });
+                         [](const auto& info) { return name_of(info.param); });
 
 }  // namespace
 }  // namespace tandem::test
