@@ -8,6 +8,7 @@
 #include "data.h"
 #include "gguf/folder.h"
 #include "models/golden.h"
+#include "models/mapping.h"
 #include "models/rewrite.h"
 #include "random.h"
 
@@ -115,12 +116,6 @@ std::vector<Stored> longer_values(const std::vector<Stored>& tensors, int64_t si
     return result;
 }
 
-struct Mapping {
-    const char* mode;
-    size_t devices;
-    std::vector<double> ratio;
-};
-
 std::vector<float> logits_of(const gguf::File& file, const Mapping& mapping,
                              const std::vector<int32_t>& tokens) {
     cli::EngineOptions options;
@@ -147,7 +142,7 @@ TEST_P(Rewritten, one_tensor_for_queries_keys_and_values) {
     ASSERT_LT(other.tensors().size(), file.tensors().size());
     for (const Mapping& mapping : mappings)
         EXPECT_LE(nmse(logits_of(other, mapping, golden.tokens), golden.logits), 1e-9)
-            << mapping.mode << " on " << mapping.devices;
+            << to_string(mapping);
 }
 
 TEST_P(Rewritten, biases_count_once) {
@@ -157,7 +152,7 @@ TEST_P(Rewritten, biases_count_once) {
     EXPECT_GT(nmse(alone, golden.logits), 1e-2) << "the biases change the answer";
     for (const Mapping& mapping : mappings)
         EXPECT_LE(nmse(logits_of(other, mapping, golden.tokens), alone), 1e-10)
-            << mapping.mode << " on " << mapping.devices;
+            << to_string(mapping);
 }
 
 TEST_P(Rewritten, biases_in_one_tensor) {
@@ -169,7 +164,7 @@ TEST_P(Rewritten, biases_in_one_tensor) {
     std::vector<float> alone = logits_of(apart, mappings[0], golden.tokens);
     for (const Mapping& mapping : mappings)
         EXPECT_LE(nmse(logits_of(together, mapping, golden.tokens), alone), 1e-10)
-            << mapping.mode << " on " << mapping.devices;
+            << to_string(mapping);
 }
 
 TEST_P(Rewritten, values_of_a_size_of_their_own) {
@@ -179,7 +174,7 @@ TEST_P(Rewritten, values_of_a_size_of_their_own) {
         write(folder / "longer.gguf", metadata, longer_values(read_all(file), 32, 16)));
     for (const Mapping& mapping : mappings)
         EXPECT_LE(nmse(logits_of(other, mapping, golden.tokens), golden.logits), 1e-9)
-            << mapping.mode << " on " << mapping.devices;
+            << to_string(mapping);
 }
 
 TEST_P(Rewritten, scales_beside_biases) {
@@ -190,7 +185,7 @@ TEST_P(Rewritten, scales_beside_biases) {
     std::vector<float> alone = logits_of(plain, mappings[0], golden.tokens);
     for (const Mapping& mapping : mappings)
         EXPECT_LE(nmse(logits_of(other, mapping, golden.tokens), alone), 1e-10)
-            << mapping.mode << " on " << mapping.devices;
+            << to_string(mapping);
 }
 
 INSTANTIATE_TEST_SUITE_P(Fixtures, Rewritten, ::testing::Values("llama-rope-factors", "qwen3-bf16"),
@@ -206,16 +201,12 @@ TEST_P(Scaled, weights_and_their_scales) {
     ASSERT_GT(other.tensors().size(), file.tensors().size());
     for (const Mapping& mapping : mappings)
         EXPECT_LE(nmse(logits_of(other, mapping, golden.tokens), golden.logits), 1e-9)
-            << mapping.mode << " on " << mapping.devices;
+            << to_string(mapping);
 }
 
 INSTANTIATE_TEST_SUITE_P(Fixtures, Scaled,
                          ::testing::Values("llama-rope-factors", "llama-moe", "qwen3moe"),
-                         [](const auto& info) {
-                             std::string name = info.param;
-                             std::replace(name.begin(), name.end(), '-', '_');
-                             return name;
-                         });
+                         [](const auto& info) { return name_of(info.param); });
 
 }  // namespace
 }  // namespace tandem::test

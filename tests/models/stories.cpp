@@ -11,26 +11,17 @@
 #include "data.h"
 #include "kernels/vulkan.h"
 #include "model/tokenizer/tokenizer.h"
+#include "models/executor_on.h"
 #include "models/golden.h"
+#include "models/mapping.h"
 #include "models/perplexity.h"
 
 namespace tandem::test {
 namespace {
 
-struct Mapping {
-    const char* device;
-    const char* mode;
-    size_t devices;
-    std::vector<double> ratio;
-};
-
-std::string to_string(const Mapping& mapping) {
-    return std::to_string(mapping.devices) + " " + mapping.device + " -sm " + mapping.mode;
-}
-
-cli::EngineOptions options_of(const Mapping& mapping, int64_t context) {
+cli::EngineOptions options_of(const char* device, const Mapping& mapping, int64_t context) {
     cli::EngineOptions options;
-    options.devices.assign(mapping.devices, mapping.device);
+    options.devices.assign(mapping.devices, device);
     options.model.key_type = options.model.value_type = gguf::DType::F32;
     options.model.context = options.plan.context = context;
     options.plan.mode = mapping.mode;
@@ -38,9 +29,10 @@ cli::EngineOptions options_of(const Mapping& mapping, int64_t context) {
     return options;
 }
 
+// On CPU devices.
 double perplexity(const gguf::File& file, const Mapping& mapping, std::span<const int32_t> tokens,
                   int64_t length, int64_t count) {
-    return test::perplexity(file, options_of(mapping, length), tokens, length, count);
+    return test::perplexity(file, options_of("cpu", mapping, length), tokens, length, count);
 }
 
 // The figure of scripts/check_tiny_model.py, which shares no code with the engine.
@@ -55,10 +47,10 @@ TEST(BundledModel, predicts_stories_that_it_has_not_seen) {
     const std::vector<int32_t> tokens = tokenizer.encode(text, {.parse_special = false});
     EXPECT_EQ(int64_t(tokens.size()) / length, windows);
     EXPECT_LT(expected, 1.25);
-    for (const Mapping& mapping : {Mapping{"cpu", "none", 1, {}}, Mapping{"cpu", "layer", 2, {}},
-                                   Mapping{"cpu", "tensor", 2, {}}, Mapping{"cpu", "tensor", 3, {}},
-                                   Mapping{"cpu", "graph", 2, {3, 1}}})
-        EXPECT_NEAR(perplexity(file, mapping, tokens, length, windows) / expected, 1, 1e-3)
+    for (const Mapping& mapping :
+         {Mapping{"none", 1, {}}, Mapping{"layer", 2, {}}, Mapping{"tensor", 2, {}},
+          Mapping{"tensor", 3, {}}, Mapping{"graph", 2, {3, 1}}})
+        EXPECT_NEAR(perplexity(file, mapping, tokens, length, windows) / expected, 1, 1e-5)
             << to_string(mapping);
 }
 
@@ -70,8 +62,8 @@ TEST(BundledModel, tokenizes_and_continues_as_it_was_trained) {
     EXPECT_EQ(tokenizer.encode(known["prompt"].get<std::string>()), prompt);
     const int steps = int(greedy.size());
     for (const char* mode : {"none", "layer", "tensor", "graph"}) {
-        const Mapping mapping{"reference", mode, 2, {1, 1}};
-        const auto options = options_of(mapping, int64_t(prompt.size()) + steps);
+        const auto options =
+            options_of("reference", {mode, 2, {1, 1}}, int64_t(prompt.size()) + steps);
         EXPECT_EQ(evaluate(file, options, prompt, steps).greedy, greedy) << mode;
     }
 }
@@ -82,10 +74,13 @@ TEST(BundledModel, continues_on_vulkan_devices_as_it_was_trained) {
     const auto known = nlohmann::json::parse(read_text(data("stories/stories.tokens.json")));
     const std::vector<int32_t> prompt = known["prompt_ids"], greedy = known["greedy_ids"];
     const int steps = int(greedy.size());
+    Devices devices;
     for (const char* mode : {"none", "layer", "tensor", "graph"}) {
-        const Mapping mapping{"vulkan0", mode, 2, {1, 1}};
-        const auto options = options_of(mapping, int64_t(prompt.size()) + steps);
-        EXPECT_EQ(evaluate(file, options, prompt, steps).greedy, greedy) << mode;
+        auto options = options_of("vulkan0", {mode, 2, {1, 1}}, int64_t(prompt.size()) + steps);
+        options.plan.bucket = int64_t(prompt.size());
+        const auto blueprint = cli::make_blueprint(file, options);
+        const auto executor = executor_on(devices, file, *blueprint, options);
+        EXPECT_EQ(evaluate(*executor, prompt, steps, options.plan.bucket).greedy, greedy) << mode;
     }
 }
 
@@ -111,12 +106,12 @@ TEST_P(TrainedModel, is_the_same_however_it_is_divided) {
     ASSERT_GE(int64_t(tokens.size()), length * windows);
     const std::vector<int32_t> prompt(tokens.begin(), tokens.begin() + length);
 
-    const Mapping one{"cpu", "none", 1, {}};
-    const auto alone = evaluate(file, options_of(one, length), prompt, 0);
+    const Mapping one{"none", 1, {}};
+    const auto alone = evaluate(file, options_of("cpu", one, length), prompt, 0);
     const double expected = perplexity(file, one, tokens, length, windows);
     for (const Mapping& mapping : mappings) {
         SCOPED_TRACE(to_string(mapping));
-        const auto options = options_of(mapping, length);
+        const auto options = options_of("cpu", mapping, length);
         const auto blueprint = cli::make_blueprint(file, options);
         std::set<std::string> shared_by_all;
         for (const parallel::Partition& partition : blueprint->plan.partitions)
@@ -129,22 +124,15 @@ TEST_P(TrainedModel, is_the_same_however_it_is_divided) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(Shared, TrainedModel,
-                         ::testing::Values(Trained{"stories-wide-Q4_K_M",
-                                                   "ffn",
-                                                   {{"cpu", "tensor", 2, {}},
-                                                    {"cpu", "tensor", 3, {}},
-                                                    {"cpu", "graph", 2, {1, 1}},
-                                                    {"cpu", "graph", 3, {1, 1, 1}}}},
-                                           Trained{"stories-moe-Q4_K_M",
-                                                   "experts",
-                                                   {{"cpu", "tensor", 2, {}},
-                                                    {"cpu", "graph", 2, {1, 1}}}}),
-                         [](const auto& info) {
-                             std::string name = info.param.model;
-                             std::replace(name.begin(), name.end(), '-', '_');
-                             return name;
-                         });
+INSTANTIATE_TEST_SUITE_P(
+    Shared, TrainedModel,
+    ::testing::Values(
+        Trained{
+            "stories-wide-Q4_K_M",
+            "ffn",
+            {{"tensor", 2, {}}, {"tensor", 3, {}}, {"graph", 2, {1, 1}}, {"graph", 3, {1, 1, 1}}}},
+        Trained{"stories-moe-Q4_K_M", "experts", {{"tensor", 2, {}}, {"graph", 2, {1, 1}}}}),
+    [](const auto& info) { return name_of(info.param.model); });
 
 }  // namespace
 }  // namespace tandem::test
