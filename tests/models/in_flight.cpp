@@ -1,4 +1,4 @@
-// An executor that goes while a device still runs what it was given.
+// Executors that go while devices still run what they were given, and devices that fail.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -9,10 +9,10 @@
 #include "cli/engine.h"
 #include "data.h"
 #include "gguf/error.h"
+#include "gguf/vectors.h"
 #include "kernels/reference/device.h"
+#include "models/executor_on.h"
 #include "models/golden.h"
-#include "parallel/communicator/host.h"
-#include "parallel/load.h"
 
 namespace tandem::test {
 namespace {
@@ -36,7 +36,7 @@ struct LateRecording final : Recording {
 // Works like a GPU: play returns at once, and what was played runs until it is waited for.
 class LateDevice final : public kernels::ReferenceDevice {
   public:
-    LateDevice() : ReferenceDevice("late", int64_t(1) << 40) {}
+    LateDevice() : ReferenceDevice("late", int64_t(1) << 40, true) {}
 
     std::unique_ptr<Recording> record(std::span<const kernels::Launch> launches,
                                       const kernels::Bindings& bindings) override {
@@ -46,6 +46,7 @@ class LateDevice final : public kernels::ReferenceDevice {
         return recording;
     }
     uint64_t play(Recording& recording) override {
+        if (refuses) throw Error("late: out of memory");
         flights_.push_back({&recording, ++signal_});
         ++played;
         return signal_;
@@ -59,7 +60,7 @@ class LateDevice final : public kernels::ReferenceDevice {
     }
 
     std::atomic<int> played = 0;
-    std::atomic<bool> lost = false;
+    std::atomic<bool> lost = false, refuses = false;
 
   private:
     std::deque<Flight> flights_;
@@ -68,32 +69,33 @@ class LateDevice final : public kernels::ReferenceDevice {
 
 class InFlight : public ::testing::Test {
   protected:
-    InFlight() {
-        options_.plan.mode = "none";
+    // The model on so many late devices, all of which have a part of every layer.
+    void load_on(size_t devices) {
+        options_.plan.mode = "tensor";
+        options_.devices.assign(devices, "reference");
         options_.model.context = options_.plan.bucket = int64_t(golden_.tokens.size());
         blueprint_ = cli::make_blueprint(file_, options_);
-        auto device = std::make_unique<LateDevice>();
-        device_ = device.get();
-        blueprint_->devices[0] = std::move(device);
-        std::atomic<int64_t> progress = 0;
-        const std::atomic<bool> cancelled = false;
-        load(file_, *blueprint_->graph, blueprint_->plan, blueprint_->devices, progress, cancelled);
-        executor_ = std::make_unique<Executor>(
-            blueprint_->placed, blueprint_->devices, blueprint_->programs,
-            std::make_unique<HostCommunicator>(blueprint_->placed, 1, Wire::F32, false),
-            options_.plan.bucket);
+        for (size_t i = 0; i < devices; ++i) {
+            auto device = std::make_unique<LateDevice>();
+            late_.push_back(device.get());
+            devices_.push_back(std::move(device));
+        }
+        executor_ = executor_on(devices_, file_, *blueprint_, options_);
+    }
+
+    Ticket submit() {
+        graph::StepInputs inputs;
+        inputs.append(0, 0, golden_.tokens);
+        inputs.rows = {0};
+        return executor_->submit(std::move(inputs));
     }
 
     // Nobody takes logits, so that the head of the third step waits for room, its body played.
     void play_a_body() {
-        for (int step = 0; step < 3; ++step) {
-            graph::StepInputs inputs;
-            inputs.append(0, 0, golden_.tokens);
-            inputs.rows = {0};
-            executor_->submit(std::move(inputs));
-        }
+        load_on(1);
+        for (int step = 0; step < 3; ++step) submit();
         constexpr int bodies_and_heads = 5;
-        while (device_->played < bodies_and_heads)
+        while (late_[0]->played < bodies_and_heads)
             std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
 
@@ -101,7 +103,8 @@ class InFlight : public ::testing::Test {
     const gguf::File file_ = gguf::File::open(golden_.model);
     cli::EngineOptions options_;
     std::unique_ptr<cli::Blueprint> blueprint_;
-    LateDevice* device_ = nullptr;
+    Devices devices_;
+    std::vector<LateDevice*> late_;  // the same
     std::unique_ptr<Executor> executor_;
 };
 
@@ -118,7 +121,7 @@ TEST_F(InFlight, recordings_outlive_what_was_interrupted) {
 
 TEST_F(InFlight, a_lost_device_is_not_waited_for) {
     play_a_body();
-    device_->lost = true;
+    late_[0]->lost = true;
     executor_.reset();
 }
 
@@ -133,6 +136,27 @@ TEST_F(InFlight, a_sink_that_throws_ends_all_steps) {
         } catch (const Error& error) {
             EXPECT_STREQ(error.what(), "the disk is full") << step;
         }
+    }
+}
+
+// Whoever waits hears of it, and nobody waits for what the others will not do.
+TEST_F(InFlight, a_device_that_fails_ends_the_others) {
+    struct Fault {
+        std::atomic<bool> LateDevice::*kind;
+        const char* error;
+    };
+    for (const auto& [kind, error] : {Fault{&LateDevice::lost, "late: the device was lost"},
+                                      Fault{&LateDevice::refuses, "late: out of memory"}}) {
+        load_on(3);
+        executor_->wait(submit());
+        late_[1]->*kind = true;
+        const Ticket ticket = submit();
+        EXPECT_EQ(error_of([&] { executor_->wait(ticket); }), error);
+        EXPECT_EQ(error_of([&] { executor_->wait(ticket); }), error) << "again";
+        EXPECT_EQ(error_of([&] { submit(); }), error);
+        executor_.reset();
+        late_.clear();
+        devices_.clear();
     }
 }
 
