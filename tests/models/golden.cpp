@@ -35,15 +35,6 @@ Golden read_golden(const std::filesystem::path& folder, const std::string& name)
     return golden;
 }
 
-std::vector<double> row_nmse(const std::vector<float>& x, const std::vector<float>& reference,
-                             size_t width) {
-    std::vector<double> rows;
-    for (size_t i = 0; i + width <= reference.size(); i += width)
-        rows.push_back(
-            nmse(std::span(x).subspan(i, width), std::span(reference).subspan(i, width)));
-    return rows;
-}
-
 Evaluation evaluate(parallel::Executor& executor, const std::vector<int32_t>& prompt, int steps,
                     int64_t batch) {
     Evaluation result;

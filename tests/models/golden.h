@@ -22,10 +22,6 @@ struct Golden {
 // Reads `folder/name.{gguf,tokens.json,logits.f32,greedy.f32}`.
 Golden read_golden(const std::filesystem::path& folder, const std::string& name);
 
-// nmse() of each row of `width`.
-std::vector<double> row_nmse(const std::vector<float>& x, const std::vector<float>& reference,
-                             size_t width);
-
 // What a model gives under some mapping.
 struct Evaluation {
     std::vector<float> logits;         // of all prompt positions
