@@ -1,5 +1,7 @@
 // linear on the CPU: y = W x of packed matrices. Up to most_tokens_in_rows tokens are rows; more
 // are tiles, in bf16 or 16-bit integers where a variant has such products.
+#include <algorithm>
+
 #include "gguf/error.h"
 #include "kernels/cpu/forms.h"
 #include "kernels/cpu/matrix.h"
@@ -20,18 +22,34 @@ bool plain_product(const Operation& operation) {
     return find({w.axes.begin(), w.axes.end()}, x.axes[0]) < 0;
 }
 
-// Several linears in a row that read one value in one form are one launch: the value stays in the
-// cache, and the team meets once. Where form_of(operation) is the same, so is the form.
+// Whether `next` adds one row for all tokens to the product, which nobody else reads.
+bool adds_bias(const Operation& product, const Operation& next) {
+    if (!is(next, "add") || product.outlives_segment || product.readers != std::vector<int>{1} ||
+        next.node->inputs[0].value != product.node->output.value)
+        return false;
+    const graph::View &y = product.output.view, &bias = next.inputs[1].view;
+    return next.output.view.axes == y.axes && next.output.view.extents == y.extents &&
+           bias.axes == graph::Shape(y.axes.begin() + 1, y.axes.end()) &&
+           std::equal(bias.extents.begin(), bias.extents.end(), y.extents.begin() + 1) &&
+           as_rows(bias, bias.axes.size()) &&
+           as_rows(next.output.view, next.output.view.axes.size() - 1);
+}
+
+// Several linears in a row that read one value in one form, each with its bias, are one launch: the
+// value stays in the cache, and the team meets once. Where form_of(operation) is the same, so is
+// the form.
 template <typename FormOf>
 size_t claim_siblings(std::span<const Operation> ahead, FormOf form_of) {
     size_t count = 0;
-    for (const Operation& operation : ahead) {
+    while (count < ahead.size()) {
+        const Operation& operation = ahead[count];
         if (!plain_product(operation)) break;
         const Operand& weight = operation.inputs[1];
         if (!is_packed(weight.view.dtype, weight.use)) break;
         if (form_of(operation) != form_of(ahead[0])) break;
         if (operation.node->inputs[0].value != ahead[0].node->inputs[0].value) break;
         ++count;
+        if (count < ahead.size() && adds_bias(operation, ahead[count])) ++count;
     }
     return count;
 }
@@ -51,9 +69,14 @@ size_t claim_packed(std::span<const Operation> ahead) {
     });
 }
 
+bool reads_tokens(const Operation& operation, size_t input) {
+    return input == 0 && is(operation, "linear");
+}
+
 const Form* form_packed(const Operation& operation, size_t input) {
-    return input == 0 ? form_for(operation.inputs[1].view.dtype, operation.inputs[0].view)
-                      : nullptr;
+    return reads_tokens(operation, input)
+               ? form_for(operation.inputs[1].view.dtype, operation.inputs[0].view)
+               : nullptr;
 }
 
 // claim_siblings() of many tokens, where form_of() is neither 0 nor false.
@@ -88,12 +111,13 @@ size_t claim_few_levels(std::span<const Operation> ahead) {
 }
 
 const Form* form_bf16(const Operation& operation, size_t input) {
-    return input == 0 ? &bf16_form(bf16_parts(operation.inputs[1].view.dtype)) : nullptr;
+    return reads_tokens(operation, input) ? &bf16_form(bf16_parts(operation.inputs[1].view.dtype))
+                                          : nullptr;
 }
 
 template <int64_t block>
-const Form* form_q16(const Operation&, size_t input) {
-    return input == 0 ? &q16_tiles(block) : nullptr;
+const Form* form_q16(const Operation& operation, size_t input) {
+    return reads_tokens(operation, input) ? &q16_tiles(block) : nullptr;
 }
 
 // One of the products of a launch.
@@ -102,6 +126,7 @@ struct Piece {
     TileForm form;     // of x, if it is in tiles
     Product product;   // of all groups and tokens
     int64_t step = 1;  // groups that are dealt together
+    const float* bias = nullptr;
 
     int64_t steps() const { return (matrix.groups() + step - 1) / step; }
 
@@ -113,10 +138,22 @@ struct Piece {
         part.last_group = std::min(matrix.groups(), some.last * step);
         if (part.first_group >= part.last_group) return;
         part.tokens = tokens.count();
-        if (!form) return multiply(matrix, isa, 0, part, worker);
-        part.x += tokens.first / tile_tokens * form.bytes();
-        part.y += tokens.first * part.y_stride;
-        multiply_tiles(matrix, form, 0, part, worker);
+        if (form) {
+            part.x += tokens.first / tile_tokens * form.bytes();
+            part.y += tokens.first * part.y_stride;
+            multiply_tiles(matrix, form, 0, part, worker);
+        } else {
+            multiply(matrix, isa, 0, part, worker);
+        }
+        if (bias) add_bias(part, isa);
+    }
+    void add_bias(const Product& part, const Isa& isa) const {
+        const int64_t first = part.first_group * matrix.lanes;
+        const int64_t last = std::min(part.last_group * matrix.lanes, matrix.rows);
+        for (int64_t t = 0; t < part.tokens; ++t) {
+            float* row = part.y + t * part.y_stride + first;
+            isa.add(row, bias + first, row, last - first);
+        }
     }
 };
 
@@ -128,16 +165,19 @@ int64_t row_stride(const graph::View& x, const MatrixKernels& kernel, int64_t co
 }
 
 // Reads x in the form that the kernels of this file ask for: with tiles that of tile_form_for().
-Piece piece_of(const Operation& operation, const Site& site) {
+// `addition` is that of its bias; null: it has none.
+Piece piece_of(const Operation& operation, const Operation* addition, const Site& site) {
     const HeldMatrix matrix = held_matrix(operation.inputs[1], site);
     const MatrixKernels& kernel = *site.isa.kernels(int(matrix.dtype));
     const graph::View x = site.view(operation.inputs[0]);
-    const Rows y = *as_rows(site.view(operation.output), operation.output.view.axes.size() - 1);
+    const graph::View result = site.view(addition ? addition->output : operation.output);
+    const Rows y = *as_rows(result, result.axes.size() - 1);
     Piece piece{.matrix = matrix,
                 .product = {.x = reinterpret_cast<const uint8_t*>(x.data),
                             .x_stride = row_stride(x, kernel, matrix.columns),
                             .y = y.data,
                             .y_stride = y.stride}};
+    if (addition) piece.bias = reinterpret_cast<const float*>(site.view(addition->inputs[1]).data);
     if (!in_tiles(x)) return piece;
     piece.form = tile_form_for(site.isa, matrix.dtype, matrix.columns);
     piece.step = piece.form.groups();
@@ -173,9 +213,12 @@ Task bind(const Launch& launch, const Site& site) {
     const graph::View x = site.view(launch.operations[0].inputs[0]);
     std::vector<Piece> pieces;
     int64_t all_steps = 0;
-    for (const Operation& operation : launch.operations) {
-        pieces.push_back(piece_of(operation, site));
+    const std::vector<Operation>& operations = launch.operations;
+    for (size_t i = 0; i < operations.size(); ++i) {
+        const bool has_bias = i + 1 < operations.size() && is(operations[i + 1], "add");
+        pieces.push_back(piece_of(operations[i], has_bias ? &operations[i + 1] : nullptr, site));
         all_steps += pieces.back().steps();
+        if (has_bias) ++i;
     }
     return [=, pieces = std::move(pieces)](const Worker& worker) {
         const int64_t tokens = live_count(x, site.inputs());
