@@ -8,6 +8,7 @@
 #include <string_view>
 #include <system_error>
 
+#include "cli/nearest.h"
 #include "cli/options.h"
 #include "cli/subcommands.h"
 #include "gguf/error.h"
@@ -37,7 +38,11 @@ std::string overview() {
 const Subcommand& find(const std::string& name) {
     for (const Subcommand* command : subcommands)
         if (command->name == name) return *command;
-    throw Error("unknown command " + name + "; tandem --help lists them");
+    std::vector<std::string> known;
+    for (const Subcommand* command : subcommands) known.emplace_back(command->name);
+    const std::string meant = nearest(name, known);
+    throw Error("unknown command " + name + "; " +
+                (meant.empty() ? "" : "did you mean " + meant + "? ") + "tandem --help lists them");
 }
 
 // A file that is opened must not become a standard stream that is closed, which takes its place as

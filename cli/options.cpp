@@ -7,6 +7,7 @@
 #include <iterator>
 #include <optional>
 
+#include "cli/nearest.h"
 #include "gguf/error.h"
 
 namespace tandem::cli {
@@ -77,11 +78,20 @@ Word find(const Subcommand& command, const std::string& word) {
     return found;
 }
 
+Error unknown(const Subcommand& command, const std::string& name) {
+    std::vector<std::string> known;
+    for (const OptionGroup* group : command.groups)
+        for (const Option& option : group->options)
+            for (std::string& one : names_of(option)) known.push_back(std::move(one));
+    const std::string meant = nearest(name, known);
+    return Error("unknown option " + name + " for " + std::string(command.name) + "; " +
+                 (meant.empty() ? "" : "did you mean " + meant + "? ") + "tandem " +
+                 std::string(command.name) + " --help lists them");
+}
+
 Word look_up(const Subcommand& command, const std::string& word) {
     Word found = find(command, word);
-    if (!found.option)
-        throw Error("unknown option " + found.name + " for " + std::string(command.name) +
-                    "; tandem " + std::string(command.name) + " --help lists them");
+    if (!found.option) throw unknown(command, found.name);
     return found;
 }
 

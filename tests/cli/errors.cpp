@@ -46,6 +46,11 @@ TEST(errors, commands_and_options) {
     expect_error({}, "no command given; tandem --help lists them");
     expect_error({"walk"}, "unknown command walk; tandem --help lists them");
     expect_error({"-m", "x"}, "unknown command -m; tandem --help lists them");
+    expect_error({"prelexity"},
+                 "unknown command prelexity; did you mean perplexity? tandem --help lists them");
+    expect_error({"run", "--temprature", "0"},
+                 "unknown option --temprature for run; did you mean --temperature? tandem run "
+                 "--help lists them");
     expect_error({"run", "--bogus"},
                  "unknown option --bogus for run; tandem run --help lists them");
     expect_error({"run", "hello"},
