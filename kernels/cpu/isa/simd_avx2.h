@@ -53,9 +53,19 @@ inline I table16(const int8_t* p) {
 inline I bit_and(I a, I b) { return _mm256_and_si256(a, b); }
 inline I bit_or(I a, I b) { return _mm256_or_si256(a, b); }
 inline I bit_xor(I a, I b) { return _mm256_xor_si256(a, b); }
-inline I shift_right(I a, int bits) { return _mm256_srlv_epi32(a, _mm256_set1_epi32(bits)); }
-inline I shift_left(I a, int bits) { return _mm256_sllv_epi32(a, _mm256_set1_epi32(bits)); }
-inline I shift_right_signed(I a, int bits) { return _mm256_srav_epi32(a, _mm256_set1_epi32(bits)); }
+// By bits that the compiler knows, no register is taken for their number.
+inline I shift_right(I a, int bits) {
+    return __builtin_constant_p(bits) ? _mm256_srli_epi32(a, bits)
+                                      : _mm256_srlv_epi32(a, splat(bits));
+}
+inline I shift_left(I a, int bits) {
+    return __builtin_constant_p(bits) ? _mm256_slli_epi32(a, bits)
+                                      : _mm256_sllv_epi32(a, splat(bits));
+}
+inline I shift_right_signed(I a, int bits) {
+    return __builtin_constant_p(bits) ? _mm256_srai_epi32(a, bits)
+                                      : _mm256_srav_epi32(a, splat(bits));
+}
 inline I add(I a, I b) { return _mm256_add_epi32(a, b); }
 inline I mul(I a, I b) { return _mm256_mullo_epi32(a, b); }
 inline I add_bytes(I a, I b) { return _mm256_add_epi8(a, b); }
