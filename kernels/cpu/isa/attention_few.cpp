@@ -95,15 +95,36 @@ inline void multiply_keys(const CacheHead& keys, const CacheRun& run, const Cach
     }
 }
 
+// Rows that are read next, of which memory is asked for some bytes at a time.
+struct Ahead {
+    const uint8_t *line = nullptr, *end = nullptr;
+
+    template <int bytes>
+    void ask() {
+        if (line >= end) return;
+        for (int at = 0; at < bytes; at += 64) prefetch_far(line + at);
+        line += (bytes + 63) / 64 * 64;
+    }
+};
+// The keys of the part behind this one, as far as queries see them: while values are multiplied,
+// which came beside keys, memory would rest.
+inline Ahead keys_behind(const Attention& a, const CacheRun& keys, int64_t at) {
+    const int64_t count = a.end - a.begin, left = a.last[at] - a.end;
+    const int64_t cells = left < attention_part ? left : attention_part;
+    if (cells <= 0 || !keys.lie_together(count, count + cells)) return {};
+    return {keys.row(count), keys.row(count) + cells * keys.stride};
+}
+
 // out = weights v from element e on, `vectors` vectors of elements at once, then fewer.
 template <int queries, typename Rows, int vectors>
 inline void add_values(const CacheHead& values, const CacheRun& run, int64_t count,
-                       const float* weights, int64_t e, float* const* out) {
+                       const float* weights, int64_t e, Ahead ahead, float* const* out) {
     for (; e + vectors * lanes <= values.length; e += vectors * lanes) {
         F sum[queries][vectors];
         for (auto& of_query : sum)
             for (F& part : of_query) part = zero();
-        constexpr int width = lanes / queries;
+        // Cells between two branches: whole tiles.
+        constexpr int width = lanes / queries, together = width < 4 ? 4 : width;
         const int64_t chunk = values.stride * e / values.length;
         auto add_cell = [&](const uint8_t* row, const float* of_cell) [[gnu::always_inline]] {
             for (int at = 0; at < Rows::bytes_of(vectors * lanes); at += 64)
@@ -119,13 +140,15 @@ inline void add_values(const CacheHead& values, const CacheRun& run, int64_t cou
             const uint8_t* row = run.row(from);
             for (int64_t c = from; c < to;) {
                 const float* of_cell = weights + place<queries>(0, c);
-                if (c % width || to - c < width) {
+                if (c % together || to - c < together) {
                     add_cell(row, of_cell);
                     row += run.stride, ++c;
                     continue;
                 }
+                ahead.ask<together * Rows::bytes_of(vectors * lanes)>();
 #pragma GCC unroll 16
-                for (int k = 0; k < width; ++k, ++c, row += run.stride) add_cell(row, of_cell + k);
+                for (int k = 0; k < together; ++k, ++c, row += run.stride)
+                    add_cell(row, of_cell + k / width * lanes + k % width);
             }
         });
         for (int i = 0; i < queries; ++i)
@@ -133,7 +156,7 @@ inline void add_values(const CacheHead& values, const CacheRun& run, int64_t cou
                 if (out[i]) store(out[i] + e + j * lanes, sum[i][j]);
     }
     if constexpr (vectors > 1)
-        add_values<queries, Rows, vectors / 2>(values, run, count, weights, e, out);
+        add_values<queries, Rows, vectors / 2>(values, run, count, weights, e, ahead, out);
 }
 
 // The same of the cells that query i of a tile sees, where a value is not finite: even no weight
@@ -154,7 +177,7 @@ void add_seen_values(const CacheHead& values, const CacheRun& run, Cells seen, c
 // out = weights v of all queries.
 template <int queries>
 void add_all_values(const Attention& a, const CacheRun& run, int64_t count, int64_t padded,
-                    CodesScratch& scratch, const float* weights, float* const* out) {
+                    CodesScratch& scratch, const float* weights, Ahead ahead, float* const* out) {
     if constexpr (by_codes<queries>)
         if (has_enough_codes(a.v, count)) {
             rows_of_tiles<queries>(weights, padded, scratch);
@@ -166,7 +189,7 @@ void add_all_values(const Attention& a, const CacheRun& run, int64_t count, int6
         }
     constexpr int width = lanes / queries, vectors = width < 8 ? width : 8;
     with_rows(a.v.type, [&](auto rows) {
-        add_values<queries, decltype(rows), vectors>(a.v, run, count, weights, 0, out);
+        add_values<queries, decltype(rows), vectors>(a.v, run, count, weights, 0, ahead, out);
     });
 }
 
@@ -236,7 +259,8 @@ void attend_tile(const Attention& a, int64_t at) {
     const CacheRun keys(a.k, a.begin), values(a.v, a.begin);
     score_cells<queries>(a, keys, values, count, padded, q, scratch, scores);
     weigh<queries>(a, at, count, padded, scores);
-    add_all_values<queries>(a, values, count, padded, scratch, scores, out);
+    add_all_values<queries>(a, values, count, padded, scratch, scores, keys_behind(a, keys, at),
+                            out);
     for (int i = 0; i < queries; ++i)
         if (out[i] && !is_finite(largest_magnitude(out[i], a.v.length)))
             with_rows(a.v.type, [&](auto rows) {
