@@ -153,7 +153,7 @@ inline void multiply_codes(const float* q, int64_t stride, const float* keys, in
         for (int i = 0; i < queries; ++i) {
             const I x = splat_quad(of_queries + i * stride * 4);
 #pragma GCC unroll 2
-            for (int j = 0; j < 2; ++j) sums[i][j] = dot_pairs(sums[i][j], column[j], x);
+            for (int j = 0; j < 2; ++j) sums[i][j] = in_order(dot_pairs(sums[i][j], column[j], x));
         }
     }
     const float* scales = keys + elements / 2 * key_columns;
@@ -260,7 +260,8 @@ inline void multiply_values(const float* weights, const float* values, const flo
         for (int i = 0; i < queries; ++i) {
             const I x = splat_quad(of_queries + i * attention_cells * 4);
 #pragma GCC unroll 2
-            for (int j = 0; j < vectors; ++j) sums[i][j] = dot_pairs(sums[i][j], row[j], x);
+            for (int j = 0; j < vectors; ++j)
+                sums[i][j] = in_order(dot_pairs(sums[i][j], row[j], x));
         }
     }
 #pragma GCC unroll 8

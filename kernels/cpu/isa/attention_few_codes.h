@@ -198,8 +198,8 @@ inline void multiply_key_codes(const CacheHead& keys, const CacheRun& run, const
                     for (int i = 0; i < queries; ++i) {
                         const auto* quad = reinterpret_cast<const int8_t*>(s.query_codes[i] +
                                                                            32 * (b + n) + 4 * j);
-                        sums[i] = dot_pairs(sums[i], even, splat_quad(quad));
-                        sums[i] = dot_pairs(sums[i], odd, splat_quad(quad + 4));
+                        sums[i] = in_order(dot_pairs(sums[i], even, splat_quad(quad)));
+                        sums[i] = in_order(dot_pairs(sums[i], odd, splat_quad(quad + 4)));
                     }
                 }
                 const F scale = scales_of<Codes>(rows, run.stride, b + n);
@@ -257,7 +257,8 @@ template <class Codes, int queries>
                                 odd_bytes(upper)};
             for (int i = 0; i < queries; ++i) {
                 const I weights = splat_of_blocks(s.codes[first + i][0] + c, sizeof s.codes[0][0]);
-                for (int j = 0; j < 4; ++j) sums[i][j] = dot_pairs(sums[i][j], pairs[j], weights);
+                for (int j = 0; j < 4; ++j)
+                    sums[i][j] = in_order(dot_pairs(sums[i][j], pairs[j], weights));
             }
         }
     }

@@ -96,7 +96,7 @@ template <class Type, int quads, int T>
 [[gnu::always_inline]] inline void add_dots(const uint8_t* rows, const int8_t* x,
                                             Sums<Type, T>& sums) {
     multiply_words<quads, sizeof(Panel)>(rows, x, sums, [](I sum, I row, I quad) {
-        return Type::is_signed ? dot_signed(sum, row, quad) : dot(sum, row, quad);
+        return in_order(Type::is_signed ? dot_signed(sum, row, quad) : dot(sum, row, quad));
     });
 }
 
@@ -115,7 +115,8 @@ template <class Type, int T, int first = 0, typename Visit>
     });
     multiply_words<count, sizeof(Panel)>(
         rows + first * 4 * lanes, x + 4 * first, halves, [](I sum, I row, I quad) {
-            return Type::is_signed ? dot_halves_signed(sum, row, quad) : dot_halves(sum, row, quad);
+            return in_order(Type::is_signed ? dot_halves_signed(sum, row, quad)
+                                            : dot_halves(sum, row, quad));
         });
     visit(halves);
     if constexpr (first + count < 8) visit_halves<Type, T, first + count>(rows, x, begins, visit);
@@ -179,8 +180,8 @@ template <class Type, int T>
         visit_halves<Type, T>(codes, tokens, begins, [&](const auto& halves) {
             if constexpr (S::whole)
                 each_result<groups_of<Type>, T>([&](int g, int t) {
-                    whole[g][t] = dot_pairs(whole[g][t], halves[g][t],
-                                            load(panels[g].scales + n * 4 * lanes));
+                    whole[g][t] = in_order(dot_pairs(whole[g][t], halves[g][t],
+                                                     load(panels[g].scales + n * 4 * lanes)));
                 });
             else
                 for (int h = 0; h < S::count; ++h)

@@ -237,7 +237,7 @@ struct Q16Dots {
         const uint8_t* rows = opaque(pass.panels[0].codes + column * 2 * lanes);
         const auto* tokens =
             opaque(reinterpret_cast<const int8_t*>(pass.tokens.codes[column / 32][first]));
-        auto dot_words = [](I sum, I row, I pair) { return dot_pairs(sum, row, pair); };
+        auto dot_words = [](I sum, I row, I pair) { return in_order(dot_pairs(sum, row, pair)); };
         multiply_crossed<crossed_words, sizeof(Panel)>(rows, tokens, sums, add_in_halves,
                                                        dot_words);
         multiply_words<pairs - crossed_words, sizeof(Panel)>(

@@ -75,7 +75,8 @@ template <int count, int G, int T, typename Codes>
         for (int g = 0; g < G; ++g) row[g] = codes[g](j);
         for (int t = 0; t < T; ++t) {
             const I quad = splat_quad(a[t] + 4 * j);
-            for (int g = 0; g < G; ++g) halves[g][t] = dot_halves(halves[g][t], row[g], quad);
+            for (int g = 0; g < G; ++g)
+                halves[g][t] = at_once(dot_halves(halves[g][t], row[g], quad));
         }
     }
 }
@@ -121,7 +122,8 @@ template <class Type, int count, int G, int T, typename Codes, typename Begin>
                 const I quad = splat_quad(a[t] + 4 * j);
                 for (int g = 0; g < G; ++g) {
                     I& sum = chain[g][t][j % chains];
-                    sum = Type::is_signed ? dot_signed(sum, row[g], quad) : dot(sum, row[g], quad);
+                    sum = at_once(Type::is_signed ? dot_signed(sum, row[g], quad)
+                                                  : dot(sum, row[g], quad));
                 }
             }
         }
@@ -146,7 +148,8 @@ template <int count, int G, int T, typename Codes, typename Begin>
     }
     add_halves<count>(codes, first, a, halves);
     for (int t = 0; t < T; ++t)
-        for (int g = 0; g < G; ++g) whole[g][t] = dot_pairs(whole[g][t], halves[g][t], scales[g]);
+        for (int g = 0; g < G; ++g)
+            whole[g][t] = at_once(dot_pairs(whole[g][t], halves[g][t], scales[g]));
 }
 
 // Adds products of one or two parts of 32 elements, times the whole scales of the rows, to `whole`.

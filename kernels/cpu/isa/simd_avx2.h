@@ -109,11 +109,8 @@ inline I negate_where(I a, I bytes, I bits) {
 inline I select_less(I a, I b, I yes, I no) {
     return _mm256_blendv_epi8(no, yes, _mm256_cmpgt_epi32(b, a));
 }
-// Computed here: GCC would rather add up when the sum is read, and keep all terms in memory till
-// then.
-inline I in_order(I sum) { return in_register(sum); }
 inline I dot_halves(I sums, I codes, I quad) {
-    return in_order(_mm256_add_epi16(sums, _mm256_maddubs_epi16(codes, quad)));
+    return _mm256_add_epi16(sums, _mm256_maddubs_epi16(codes, quad));
 }
 inline I dot_halves_signed(I sums, I codes, I quad) {
     return dot_halves(sums, _mm256_abs_epi8(codes), _mm256_sign_epi8(quad, codes));
@@ -129,8 +126,15 @@ inline constexpr bool looks_up_bytes = false, vectors_in_parts = false;
 inline I dot_pairs(I sum, I a, I b) { return _mm256_dpwssd_avx_epi32(sum, a, b); }
 inline I dot(I sum, I codes, I quad) { return _mm256_dpbusd_avx_epi32(sum, codes, quad); }
 inline I dot_signed(I sum, I biased, I quad) { return dot(sum, biased, quad); }
+inline I in_order(I sum) { return sum; }
+inline I at_once(I sum) { return sum; }
 inline constexpr bool sums_in_halves = false;
 #else
+inline I in_order(I sum) { return in_register(sum); }
+inline I at_once(I sum) {
+    asm volatile("" : : "x"(sum));
+    return sum;
+}
 inline constexpr bool sums_in_halves = true;
 // Bytes `first` and first + 1 of every lane as signed numbers in its halves.
 template <int first>
@@ -141,13 +145,11 @@ inline I signed_pair(I a) {
                           bytes + 0x04000400, bytes + 0x08000800, bytes + 0x0c000c00);
     return _mm256_srai_epi16(_mm256_shuffle_epi8(a, from), 8);
 }
-inline I dot_pairs(I sum, I a, I b) {
-    return in_order(_mm256_add_epi32(sum, _mm256_madd_epi16(a, b)));
-}
+inline I dot_pairs(I sum, I a, I b) { return _mm256_add_epi32(sum, _mm256_madd_epi16(a, b)); }
 // The sums of two products stay below 2^15, as codes below 128 are multiplied by signed bytes.
 inline I dot(I sum, I codes, I quad) {
     I pairs = _mm256_maddubs_epi16(codes, quad);
-    return in_order(_mm256_add_epi32(sum, _mm256_madd_epi16(pairs, _mm256_set1_epi16(1))));
+    return _mm256_add_epi32(sum, _mm256_madd_epi16(pairs, _mm256_set1_epi16(1)));
 }
 inline I dot_signed(I sum, I codes, I quad) {
     return dot(sum, _mm256_abs_epi8(codes), _mm256_sign_epi8(quad, codes));

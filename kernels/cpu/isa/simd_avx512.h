@@ -175,6 +175,12 @@ inline I select_less(I a, I b, I yes, I no) {
 // unsigned ones are below 128.
 inline I dot(I sum, I codes, I quad) { return _mm512_dpbusd_epi32(sum, codes, quad); }
 inline I dot_signed(I sum, I biased, I quad) { return dot(sum, biased, quad); }
+// A sum, added up before what the program does next. Where dots take several instructions GCC would
+// rather add up when the sum is read, and keep all terms in memory till then. In order: in the
+// register that the sum was in, for loops that only load. At once: in any, for loops that need the
+// registers for more; the copies that the former may take are what these are slowed by.
+inline I in_order(I sum) { return sum; }
+inline I at_once(I sum) { return sum; }
 // Whether dots are slower than sums of their products in the halves of lanes, which have 16 bits:
 // dot_halves() adds two products to each, of codes below 128.
 inline constexpr bool sums_in_halves = false;

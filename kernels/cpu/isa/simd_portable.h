@@ -199,6 +199,8 @@ inline I dot(I sum, I codes, I quad) { return add_both_halves(sum, two_products(
 inline I dot_signed(I sum, I codes, I quad) {
     return add_both_halves(sum, two_products_signed(codes, quad));
 }
+inline I in_order(I sum) { return sum; }
+inline I at_once(I sum) { return sum; }
 inline constexpr bool sums_in_halves = false;
 inline I dot_halves(I sums, I codes, I quad) {
     return add_in_halves(sums, two_products(codes, quad));
