@@ -163,6 +163,17 @@ template <class Type, int G, int T>
     I whole[G][T], of_mins[G][T];
     for (int g = 0; g < G; ++g)
         for (int t = 0; t < T; ++t) whole[g][t] = of_mins[g][t] = splat(0);
+    // Minima have a loop of their own where registers have no room for their sums beside two of the
+    // products.
+    constexpr bool mins_first = S::has_min && R::in_halves > 0 && G * T >= 4;
+    if constexpr (mins_first)
+        each_run<Type, false>([&](int run) [[gnu::always_inline]] {
+            S scales[G];
+            for (int g = 0; g < G; ++g) scales[g] = packed[size_t(g)].scales(run);
+            const int64_t part = S::count * (b * (Type::block / 32) + run);
+            for (int h = 0; h < S::count; ++h)
+                add_mins_of_part<Type>(scales, h, tokens, part + h, of_mins, totals);
+        });
     // In a loop, one load follows a field through the block, so that the processor's prefetchers
     // learn its way, and the code for eight tokens stays short.
     each_run<Type, false>([&](int run) [[gnu::always_inline]] {
@@ -187,7 +198,7 @@ template <class Type, int G, int T>
             multiply_part<Type>(codes, scales, h, tokens, part, a, sums[h], whole);
             if constexpr (R::in_halves == 0 && !R::in_pairs)
                 add_part<Type>(sums[h], scales, h, tokens, part, totals);
-            if constexpr (S::has_min)
+            if constexpr (S::has_min && !mins_first)
                 add_mins_of_part<Type>(scales, h, tokens, part, of_mins, totals);
         }
         if constexpr (R::in_pairs) add_pairs(sums, scales, whole);
