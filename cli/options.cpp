@@ -102,6 +102,16 @@ bool takes_next(const Word& word, std::span<const std::string> behind) {
     return !optional_value(option) || among(option.value, behind[0]);
 }
 
+// The next word is no value if it names an option: a value was left out, more likely than meant.
+void require_value(const Subcommand& command, const Word& word) {
+    const std::string& next = *word.value;
+    if (next.find('=') == std::string::npos && find(command, next).option)
+        throw Error("option " + word.name + " of " + std::string(command.name) +
+                    " needs a value: " + word.name + " " + std::string(word.option->value) +
+                    ", but is followed by the option " + next + "; if that is the value, write " +
+                    word.name + "=" + next);
+}
+
 // The opposite of a switch that is refused asks for what happens anyway.
 void refuse(const Option& option, const Word& word, const std::string& value) {
     if (option.value.empty() && value == "false") return;
@@ -128,7 +138,10 @@ std::vector<std::string> rewrite(const Subcommand& command, std::span<const std:
         }
         Word word = look_up(command, words[i]);
         const Option& option = *word.option;
-        if (takes_next(word, words.subspan(i + 1))) word.value = words[++i];
+        if (takes_next(word, words.subspan(i + 1))) {
+            word.value = words[++i];
+            require_value(command, word);
+        }
         if (!word.value && option.value.empty()) word.value = "true";
         if (!word.value && optional_value(option)) word.value = "";
         if (!word.value)

@@ -1,6 +1,7 @@
 // The words of a command line: options with any number of short names ("-sm") and long ones
 // ("--split-mode"), said as "--name value" or "--name=value"; "_" stands for "-" in long names.
-// The last mention of an option counts, unless its command asks for all of them.
+// Only behind "=" a value may be the name of an option of the same command. The last mention of an
+// option counts, unless its command asks for all of them.
 #pragma once
 
 #include <cstdint>

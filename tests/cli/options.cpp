@@ -58,7 +58,11 @@ TEST(options, names_of_any_length_lead_to_the_same_value) {
 }
 
 TEST(options, values_may_look_like_anything) {
-    EXPECT_EQ(read({"-p", "-c"}).text("prompt"), "-c");
+    EXPECT_EQ(read({"-p", "-x"}).text("prompt"), "-x");
+    EXPECT_EQ(read({"-p", "-c or not"}).text("prompt"), "-c or not");
+    EXPECT_EQ(read({"-p", "-c=5"}).text("prompt"), "-c=5");
+    EXPECT_EQ(read({"--prompt=-c"}).text("prompt"), "-c");
+    EXPECT_EQ(read({"-p=-c"}).text("prompt"), "-c");
     EXPECT_EQ(read({"-p", "a\nb=c d"}).text("prompt"), "a\nb=c d");
     EXPECT_EQ(read({"-p", ""}).text("prompt", "x"), "");
     EXPECT_EQ(read({"-p="}).text("prompt", "x"), "");
@@ -128,6 +132,13 @@ TEST(options, what_is_wrong_is_named) {
     EXPECT_EQ(fault({"--no-"}), "unknown option --no- for try; tandem try --help lists them");
     EXPECT_EQ(fault({"--no-escape=false"}), "option --no-escape takes no value");
     EXPECT_EQ(fault({"-c"}), "option -c of try needs a value: -c N");
+    EXPECT_EQ(fault({"-p", "-c", "5"}),
+              "option -p of try needs a value: -p TEXT, but is followed by the option -c; if that "
+              "is the value, write -p=-c");
+    for (const char* option : {"-p", "--ctx_size", "--no-escape", "-fa", "--lora"})
+        EXPECT_NE(fault({"-c", option}).find("is followed by the option " + std::string(option)),
+                  std::string::npos)
+            << option;
     EXPECT_EQ(fault({"hello"}),
               "unexpected word \"hello\" for try; tandem try --help shows its options");
     EXPECT_EQ(parse(with_bare, std::vector<std::string>{"hello"}).text("prompt"), "hello");
