@@ -5,7 +5,8 @@
 
 namespace tandem::kernels::vulkan {
 
-// Puts those of a rope into device memory, as 64-bit fractions of a turn, one for each pair.
+// Puts those of a rope into device memory, as 64-bit fractions of a turn, one for each pair. Throws
+// Error where one is not finite.
 Address keep_turns(const Operation& rope, const Site& site);
 
 }  // namespace tandem::kernels::vulkan

@@ -1,7 +1,10 @@
 // What is not finite on Vulkan devices: it shows in what depends on it, and nowhere else.
 #include <cmath>
+#include <cstring>
 #include <limits>
 
+#include "gguf/vectors.h"
+#include "graph/rope.h"
 #include "kernels/attend_case.h"
 #include "kernels/delta_case.h"
 #include "kernels/vulkan_case.h"
@@ -121,14 +124,18 @@ TEST_F(VulkanSpoiled, GatedUnits) {
             graph::Axis experts = model.axis("experts", 2);
             const graph::Tensor scores = softmax(model.activation("scores", {experts}));
             const graph::Tensor ids = top_k(scores, model.axis("used", 1));
-            const float nan = std::nanf("");
+            const auto bias = [&](const std::string& name, float value) {
+                const auto fill = [=](std::span<std::byte> row) {
+                    std::memcpy(row.data(), &value, sizeof value);
+                };
+                return model.weight(name, DType::F32, {experts, ffn}, {}, fill);
+            };
             const graph::Experts all{
                 .gate = model.weight("gate", DType::F32, {experts, ffn}, {embd}),
                 .up = model.weight("up", DType::F32, {experts, ffn}, {embd}),
                 .down = model.weight("down", DType::F32, {experts, embd}, {ffn}),
-                .gate_bias =
-                    model.weight("gate.bias", DType::F32, {experts, ffn}, {}, gate ? nan : 1),
-                .up_bias = model.weight("up.bias", DType::F32, {experts, ffn}, {}, gate ? 1 : nan)};
+                .gate_bias = bias("gate.bias", gate ? std::nanf("") : 1),
+                .up_bias = bias("up.bias", gate ? 1 : std::nanf(""))};
             model.finish(moe_ffn(model.activation("x", {embd}), ids, take(scores, ids), all, unit));
             for (const auto products :
                  {kernels::Products::InFloats, kernels::Products::OnPlainUnits})
@@ -137,6 +144,27 @@ TEST_F(VulkanSpoiled, GatedUnits) {
                          {test::random_step(0, 1), test::random_step(0, 40)}))
                     ASSERT_TRUE(std::isnan(y)) << unit << (gate ? ", gate" : ", up");
         }
+}
+
+// An angle that is no number has no fraction of a turn.
+TEST_F(VulkanSpoiled, RopeFactors) {
+    for (const float factor : {0.0f, std::nanf("")}) {
+        SmallModel model;
+        const auto fill = [&](std::span<std::byte> row) {
+            std::memcpy(row.data(), &factor, sizeof factor);
+        };
+        const graph::Tensor factors =
+            model.weight("rope_freqs", DType::F32, {model.axis("pairs", 8)}, {}, fill);
+        const graph::Tensor x =
+            model.activation("x", {model.axis("heads", 2), model.axis("d", 16)});
+        model.finish(
+            graph::rope(x, model.graph.input("positions"), graph::Rope{.dims = 16}, factors));
+        const std::string text = test::error_of([&] {
+            model.run(kernels::make_vulkan_device(test::in_floats), {test::random_step(0, 2)});
+        });
+        EXPECT_NE(text.find("rope_freqs makes an angle that is no finite number"), text.npos)
+            << text;
+    }
 }
 
 // A token of a chunk spoils no earlier one, nor another sequence.
