@@ -130,18 +130,21 @@ void VulkanDevice::load_weight(int value, const WeightSource& source,
                         std::to_string(columns) + " elements, of which Vulkan devices load " +
                         std::to_string(Upload::longest_unit >> 20) +
                         " MiB in one piece; use the CPU (-dev cpu)");
-        std::vector<float>* copy = is_vector(source.use) ? &vectors_[value] : nullptr;
+        // Factors of ropes have one axis; biases of experts, which take more room, have two.
+        const bool has_one_axis = is_vector(source.use) && std::min(rows, columns) == 1;
+        std::vector<float>* copy = has_one_axis ? &vectors_[value] : nullptr;
         if (copy) copy->resize(size_t(rows * columns));
         const Block block = memory_.take(rows * held, Reach::Device);
         upload_.write(block, rows * held, held, [&](std::span<std::byte> run, int64_t first) {
             std::vector<std::byte> scratch(static_cast<size_t>(stored));
+            std::vector<float> values(is_vector(source.use) ? size_t(columns) : 0);
             for (int64_t at = 0; at < int64_t(run.size()); at += held) {
                 const int64_t number = (first + at) / held;
                 const std::byte* row = source.row(number, scratch.data());
-                if (copy) {
-                    const std::span<float> values(copy->data() + number * columns, size_t(columns));
+                if (is_vector(source.use)) {
                     gguf::decode_row(source.dtype, row, values);
-                    std::memcpy(run.data() + at, values.data(), values.size_bytes());
+                    std::memcpy(run.data() + at, values.data(), size_t(held));
+                    if (copy) std::ranges::copy(values, copy->begin() + number * columns);
                 } else {
                     to_planes(source.dtype, columns, row, run.data() + at);
                 }

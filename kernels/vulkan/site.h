@@ -58,7 +58,7 @@ struct StepAddresses {
 struct Site {
     const std::map<int, Address>& weights;
     const std::map<int, Address>& states;
-    const std::map<int, std::vector<float>>& vectors;  // host copies of weights used as vectors
+    const std::map<int, std::vector<float>>& vectors;  // host copies of weights of one axis
     std::function<Address(gguf::DType)> codebook;
     // Puts a constant of the launch into device memory.
     std::function<Address(std::span<const std::byte>)> keep;
