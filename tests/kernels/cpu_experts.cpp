@@ -5,6 +5,7 @@
 
 #include "graph/ops/top_k.h"
 #include "kernels/choices_case.h"
+#include "kernels/cpu/forms.h"
 #include "kernels/cpu_case.h"
 
 namespace tandem {
@@ -46,6 +47,34 @@ TEST(Cpu, ExpertsOfMixedTypes) {
                     "gelu"));
         expect_close(model, {test::random_step(0, 11), test::random_step(0, 40)}, 1e-3);
     }
+}
+
+// Gate and up of one type read the same tokens, and down reads where they have read.
+TEST(Cpu, ExpertsTakeOperandsOnce) {
+    constexpr int64_t tokens = 64, used = 3, columns = 2048, width = 256;
+    SmallModel model;
+    Axis embd = model.axis("embd", columns), ffn = model.axis("ffn", width);
+    Axis experts = model.axis("experts", 4), choices = model.axis("choices", 4);
+    Tensor x = model.activation("x", {embd});
+    Tensor scores = softmax(model.activation("scores", {choices}));
+    Tensor ids = top_k(scores, model.axis("used", used));
+    model.finish(moe_ffn(x, ids, take(scores, ids),
+                         {.gate = model.weight("gate", DType::Q4_K, {experts, ffn}, {embd}),
+                          .up = model.weight("up", DType::Q4_K, {experts, ffn}, {embd}),
+                          .down = model.weight("down", DType::Q4_K, {experts, embd}, {ffn})},
+                         "silu"));
+    const auto device = test::make_cpu({"", 1});
+    const parallel::Programs programs = model.programs(*device, tokens);
+    int64_t bytes = 0;
+    for (const auto& item : programs.body[parallel::fitting(programs.body, tokens)].items)
+        for (const kernels::Launch& launch : std::get<parallel::Segment>(item).launches)
+            if (launch.kernel->name == "moe_ffn") bytes = launch.scratch_bytes;
+    const int64_t hidden = tokens * used * width * int64_t(sizeof(float));
+    // Of all choices, as if every expert filled its tiles.
+    const int64_t operands =
+        kernels::cpu::most_tile_bytes(DType::Q4_K, columns) * kernels::cpu::tiles_of(tokens * used);
+    EXPECT_GT(bytes, 2 * hidden + operands);
+    EXPECT_LT(bytes, 2 * hidden + 2 * operands);
 }
 
 // What is no number is chosen first, wherever it stands and whatever its sign, and its group is

@@ -12,12 +12,12 @@ namespace tandem::kernels::cpu::ops {
 // The extents of one launch, and the offsets of its parts of scratch memory.
 struct MoeRoom {
     int64_t choices = 0, tokens = 0, embd = 0, ffn = 0, experts = 0;
-    bool tiled = false;                        // experts may have many choices
-    int64_t tiles = 0;                         // the most
-    int64_t gate_x = 0, up_x = 0;              // tokens in the forms of gate and up
-    int64_t gate_tiles = 0, up_tiles = 0;      // choices
+    bool tiled = false;  // experts may have many choices
+    int64_t tiles = 0;   // the most
+    // Tokens in the forms of gate and up, and choices; the same place where both are of one type.
+    int64_t gate_x = 0, up_x = 0, gate_tiles = 0, up_tiles = 0;
     int64_t hidden_gate = 0, hidden_up = 0;    // f32 [choices ffn]
-    int64_t hidden = 0, hidden_tiles = 0;      // in the form of down
+    int64_t hidden = 0, hidden_tiles = 0;      // in the form of down; where gate and up have read
     int64_t token = 0, weight = 0;             // of each choice
     int64_t expert_of_choice = 0;              // as counted here
     int64_t first_choice = 0, first_tile = 0;  // of each expert, and behind the last
@@ -34,22 +34,27 @@ struct MoeRoom {
         ffn = gate.extents[1];
         gguf::DType up = operation.inputs[graph::ops::moe_up].view.dtype;
         gguf::DType down = operation.inputs[graph::ops::moe_down].view.dtype;
-        gate_x = take(row_bytes(gate.dtype, embd) * tokens);
-        up_x = take(row_bytes(up, embd) * tokens);
         hidden_gate = take(choices * ffn * 4);
         hidden_up = take(choices * ffn * 4);
-        hidden = take(row_bytes(down, ffn) * choices);
         token = take(choices * 4);
         weight = take(choices * 4);
         expert_of_choice = take(choices * 4);
         first_choice = take((experts + 1) * 4);
         first_tile = take((experts + 1) * 4);
         tiled = in_tiles(x);
-        if (!tiled) return;
-        tiles = choices / tile_tokens + std::min(experts, choices / most_tokens_in_rows);
+        if (tiled) tiles = choices / tile_tokens + std::min(experts, choices / most_tokens_in_rows);
+        // What gate and up read nobody needs any more when what down reads is written.
+        const int64_t operands = bytes;
+        gate_x = take(row_bytes(gate.dtype, embd) * tokens);
         gate_tiles = take(most_tile_bytes(gate.dtype, embd) * tiles);
-        up_tiles = take(most_tile_bytes(up, embd) * tiles);
+        const bool one_type = up == gate.dtype;
+        up_x = one_type ? gate_x : take(row_bytes(up, embd) * tokens);
+        up_tiles = one_type ? gate_tiles : take(most_tile_bytes(up, embd) * tiles);
+        const int64_t end = bytes;
+        bytes = operands;
+        hidden = take(row_bytes(down, ffn) * choices);
         hidden_tiles = take(most_tile_bytes(down, ffn) * tiles);
+        bytes = std::max(bytes, end);
     }
     static int64_t row_bytes(gguf::DType dtype, int64_t columns) {
         int64_t block = codes_for(dtype).block;
