@@ -9,6 +9,7 @@
 #include <system_error>
 
 #include "cli/nearest.h"
+#include "cli/notes.h"
 #include "cli/options.h"
 #include "cli/subcommands.h"
 #include "gguf/error.h"
@@ -95,7 +96,9 @@ int run(std::span<const std::string> words) {
         std::cout << help(command);
         return 0;
     }
-    return command.run(parse(command, words));
+    const Arguments arguments = parse(command, words);
+    print_notes(arguments.notes());
+    return command.run(arguments);
 }
 
 }  // namespace

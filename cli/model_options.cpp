@@ -64,6 +64,9 @@ const Option device_list[] = {
 };
 
 constexpr std::string_view scaling = "the model file says how positions scale";
+constexpr std::string_view cores = "the cores of a device stand in its name, as in -dev cpu:0-3";
+constexpr std::string_view cached =
+    "every device keeps the cache of what it computes; -dev cpu keeps all in the host's memory";
 
 constexpr Option foreign_list[] = {
     {"-fa, --flash-attn", on_off_auto, "", Effect::Ignored},
@@ -72,21 +75,24 @@ constexpr Option foreign_list[] = {
     {"-dio, --direct-io", "", "", Effect::Ignored},
     {"-ndio, --no-direct-io", "", "", Effect::Ignored},
     {"-lm, --load-mode", "MODE", "", Effect::Ignored},
-    {"-tb, --threads-batch", "N", "", Effect::Ignored},
-    {"-C, --cpu-mask", "M", "", Effect::Ignored},
-    {"-Cr, --cpu-range", "R", "", Effect::Ignored},
+    {"-tb, --threads-batch", "N", "-t counts the threads of prompts, too", Effect::Ignored, "-1"},
+    {"-C, --cpu-mask", "M", cores, Effect::Ignored, "0|0x0"},
+    {"-Cr, --cpu-range", "R", cores, Effect::Ignored},
     {"--cpu-strict", "N", "", Effect::Ignored},
     {"--prio", "N", "", Effect::Ignored},
     {"--poll", "N", "", Effect::Ignored},
-    {"-Cb, --cpu-mask-batch", "M", "", Effect::Ignored},
-    {"-Crb, --cpu-range-batch", "R", "", Effect::Ignored},
+    {"-Cb, --cpu-mask-batch", "M", cores, Effect::Ignored, "0|0x0"},
+    {"-Crb, --cpu-range-batch", "R", cores, Effect::Ignored},
     {"--cpu-strict-batch", "N", "", Effect::Ignored},
     {"--prio-batch", "N", "", Effect::Ignored},
     {"--poll-batch", "N", "", Effect::Ignored},
     {"-gaw, --grp-attn-w", "N", "", Effect::Ignored},
-    {"--numa", "TYPE", "", Effect::Ignored},
+    {"--numa", "TYPE",
+     "each memory node is a device of its own, also without -dev, as in -dev cpu:node0,cpu:node1",
+     Effect::Ignored, "disabled"},
+    // In front of its opposite, whose opposite it would else be.
+    {"-nkvo, --no-kv-offload", "", cached, Effect::Ignored},
     {"-kvo, --kv-offload", "", "", Effect::Ignored},
-    {"-nkvo, --no-kv-offload", "", "", Effect::Ignored},
     {"--op-offload", "", "", Effect::Ignored},
     {"--repack", "", "", Effect::Ignored},
     {"-nr, --no-repack", "", "", Effect::Ignored},

@@ -112,17 +112,37 @@ void require_value(const Subcommand& command, const Word& word) {
                     word.name + "=" + next);
 }
 
-// The opposite of a switch that is refused asks for what happens anyway.
-void refuse(const Option& option, const Word& word, const std::string& value) {
-    if (option.value.empty() && value == "false") return;
-    if (option.effect == Effect::Refused && !among_values(option.harmless, value))
+// What an option without effect asks for, with its value; the opposite of a switch asks for what
+// happens anyway.
+bool asks_for_something(const Option& option, const std::string& value) {
+    const bool opposite = option.value.empty() && value == "false";
+    return !opposite && !among_values(option.harmless, value);
+}
+
+void refuse(const Word& word) {
+    const Option& option = *word.option;
+    if (option.effect == Effect::Refused && asks_for_something(option, *word.value))
         throw Error("option " + word.name + " is not supported: " + std::string(option.sentence));
 }
 
+// Empty where there is nothing to say.
+std::string note_on(const Word& word) {
+    const Option& option = *word.option;
+    if (option.effect != Effect::Ignored || option.sentence.empty() ||
+        !asks_for_something(option, *word.value))
+        return {};
+    return word.name + (option.value.empty() ? "" : " " + *word.value) +
+           " has no effect: " + std::string(option.sentence);
+}
+
+struct Rewritten {
+    std::vector<std::string> words, notes;
+};
+
 // "-c 5", "--ctx_size=5" to "--ctx-size", "5": what the parser is given is all long, all with
 // values, and without the options that have no effect.
-std::vector<std::string> rewrite(const Subcommand& command, std::span<const std::string> words) {
-    std::vector<std::string> rewritten;
+Rewritten rewrite(const Subcommand& command, std::span<const std::string> words) {
+    Rewritten rewritten;
     std::string_view bare = command.bare;
     std::string alone, named;  // the word without an option, and its option, as written
     for (size_t i = 0; i < words.size(); ++i) {
@@ -131,7 +151,7 @@ std::vector<std::string> rewrite(const Subcommand& command, std::span<const std:
                 throw Error("unexpected word \"" + words[i] + "\" for " +
                             std::string(command.name) + "; tandem " + std::string(command.name) +
                             " --help shows its options");
-            rewritten.insert(rewritten.end(), {"--" + std::string(bare), words[i]});
+            rewritten.words.insert(rewritten.words.end(), {"--" + std::string(bare), words[i]});
             alone = words[i];
             bare = {};  // one is all that is expected
             continue;
@@ -147,10 +167,12 @@ std::vector<std::string> rewrite(const Subcommand& command, std::span<const std:
         if (!word.value)
             throw Error("option " + word.name + " of " + std::string(command.name) +
                         " needs a value: " + word.name + " " + std::string(option.value));
-        refuse(option, word, *word.value);
+        refuse(word);
+        if (std::string note = note_on(word); !note.empty())
+            rewritten.notes.push_back(std::move(note));
         if (key_of(option) == command.bare) named = word.name;
         if (option.effect == Effect::Works)
-            rewritten.insert(rewritten.end(), {"--" + key_of(option), *word.value});
+            rewritten.words.insert(rewritten.words.end(), {"--" + key_of(option), *word.value});
     }
     if (!alone.empty() && !named.empty())
         throw Error("\"" + alone + "\" and " + named + " say the same for " +
@@ -277,9 +299,9 @@ Arguments parse(const Subcommand& command, std::span<const std::string> words) {
         for (const Option& option : group->options)
             if (option.effect == Effect::Works)
                 parser.add_options()(key_of(option), "", cxxopts::value<std::string>());
-    std::vector<std::string> rewritten = rewrite(command, words);
+    Rewritten rewritten = rewrite(command, words);
     std::vector<const char*> pointers{command.name.data()};
-    for (const std::string& word : rewritten) pointers.push_back(word.c_str());
+    for (const std::string& word : rewritten.words) pointers.push_back(word.c_str());
     std::map<std::string, std::vector<std::string>, std::less<>> values;
     try {
         cxxopts::ParseResult result = parser.parse(int(pointers.size()), pointers.data());
@@ -288,7 +310,7 @@ Arguments parse(const Subcommand& command, std::span<const std::string> words) {
     } catch (const cxxopts::exceptions::exception& error) {
         throw Error("options of " + std::string(command.name) + ": " + error.what());
     }
-    return Arguments(std::move(values));
+    return Arguments(std::move(values), std::move(rewritten.notes));
 }
 
 }  // namespace tandem::cli

@@ -18,7 +18,8 @@ namespace tandem::cli {
 
 enum class Effect {
     Works,
-    Ignored,  // accepted because scripts for other programs pass it, and harmless
+    Ignored,  // accepted because scripts for other programs pass it; a sentence, where there is
+              // one, goes to the user, as it asks for what can be had otherwise
     Refused   // known from other programs, and not to be ignored; the sentence says why
 };
 
@@ -28,9 +29,10 @@ struct Option {
     // What the help calls its value: "N". Empty: a switch, which "--no-..." turns off. In brackets,
     // "[on|off]": the value may be left out, and is only taken if it is one of these.
     std::string_view value;
-    std::string_view sentence;  // for the help
+    std::string_view sentence;  // for the help, the note or the refusal
     Effect effect = Effect::Works;
-    // Values with which a refused option is ignored: "0|off", also where a number is written 0.0.
+    // Values with which an option that has no effect asks for nothing, and is ignored in silence:
+    // "0|off", also where a number is written 0.0.
     std::string_view harmless = {};
 };
 
@@ -56,8 +58,9 @@ struct Glossary {
 class Arguments {
   public:
     Arguments() = default;
-    explicit Arguments(std::map<std::string, std::vector<std::string>, std::less<>> values)
-        : values_(std::move(values)) {}
+    explicit Arguments(std::map<std::string, std::vector<std::string>, std::less<>> values,
+                       std::vector<std::string> notes = {})
+        : values_(std::move(values)), notes_(std::move(notes)) {}
 
     bool has(std::string_view name) const { return values_.contains(name); }
     bool on(std::string_view name, bool fallback = false) const;  // of a switch
@@ -69,9 +72,12 @@ class Arguments {
     double real(std::string_view name, double fallback,
                 double least = std::numeric_limits<double>::lowest(),
                 double most = std::numeric_limits<double>::max()) const;
+    // What to tell the user of options that have no effect.
+    std::span<const std::string> notes() const { return notes_; }
 
   private:
     std::map<std::string, std::vector<std::string>, std::less<>> values_;  // by name
+    std::vector<std::string> notes_;
 };
 
 struct Subcommand {

@@ -21,6 +21,8 @@ constexpr Option list[] = {
     {"-e, --escape", "", "a switch"},
     {"-fa, --flash-attn", "[on|off|auto]", "an optional value"},
     {"-ngl, --gpu-layers", "N", "", Effect::Ignored},
+    {"-Cr, --cpu-range", "R", "say -dev cpu:0-3", Effect::Ignored, "0|all"},
+    {"--no-offload", "", "it stays", Effect::Ignored},
     {"--lora", "FILE", "merge it into the model", Effect::Refused},
     {"--mirostat", "N", "other samplers are there", Effect::Refused, "0"},
 };
@@ -125,6 +127,40 @@ TEST(options, foreign_options_are_ignored_or_refused_with_a_reason) {
     EXPECT_NE(fault({"--mirostat", ""}), "no error");
 }
 
+TEST(options, ignored_requests_are_noted_where_something_else_would_do) {
+    const auto notes = [](const std::vector<std::string>& words) {
+        const Arguments arguments = read(words);
+        return std::vector<std::string>(arguments.notes().begin(), arguments.notes().end());
+    };
+    using Notes = std::vector<std::string>;
+    EXPECT_EQ(notes({"-Cr", "0-3", "-ngl", "99", "--no-offload"}),
+              (Notes{"-Cr 0-3 has no effect: say -dev cpu:0-3",
+                     "--no-offload has no effect: it "
+                     "stays"}));
+    for (const char* nothing : {"0", "all"})
+        EXPECT_EQ(notes({"--cpu-range", nothing}), Notes()) << nothing;
+    EXPECT_EQ(notes({"-ngl", "99"}), Notes());
+}
+
+TEST(options, requests_of_other_programs_are_noted) {
+    constexpr const OptionGroup* known[] = {&foreign_options};
+    const Subcommand foreign{"try", "Tries.", "", known, nullptr};
+    const auto count = [&](const std::vector<std::string>& words) {
+        return parse(foreign, words).notes().size();
+    };
+    for (const std::vector<std::string>& words :
+         std::vector<std::vector<std::string>>{{"-C", "f"},
+                                               {"-Cr", "0-3"},
+                                               {"-tb", "4"},
+                                               {"--numa", "distribute"},
+                                               {"-nkvo"},
+                                               {"--no-kv-offload"}})
+        EXPECT_EQ(count(words), 1u) << words[0];
+    for (const std::vector<std::string>& words :
+         std::vector<std::vector<std::string>>{{"-C", "0x0"}, {"-kvo"}, {"--mlock"}, {"-fa"}})
+        EXPECT_EQ(count(words), 0u) << words[0];
+}
+
 TEST(options, what_is_wrong_is_named) {
     EXPECT_EQ(fault({"--bogus"}), "unknown option --bogus for try; tandem try --help lists them");
     EXPECT_EQ(fault({"--bogus=3"}), "unknown option --bogus for try; tandem try --help lists them");
@@ -193,7 +229,7 @@ some:
   -fa, --flash-attn [on|off|auto]       an optional value
 
 accepted for scripts that were written for llama.cpp, without effect:
-  -ngl, --gpu-layers
+  -ngl, --gpu-layers, -Cr, --cpu-range, --no-offload
 
 known from llama.cpp and not supported; each says why:
   --lora, --mirostat
