@@ -33,8 +33,8 @@ namespace tandem::cli {
 namespace {
 
 constexpr const OptionGroup* groups[] = {&bench_options, &bench_run_options, &foreign_options};
-constexpr const Glossary* glossaries[] = {&bench_columns, &profile_columns, &device_environment,
-                                          &bench_environment};
+constexpr const Glossary* glossaries[] = {&bench_columns, &profile_columns, &device_names,
+                                          &device_environment, &bench_environment};
 
 std::string utc_now() {
     const std::time_t now = std::time(nullptr);

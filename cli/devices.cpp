@@ -29,7 +29,7 @@ constexpr Option list[] = {
 };
 constexpr OptionGroup options{"devices", list};
 constexpr const OptionGroup* groups[] = {&options};
-constexpr const Glossary* glossaries[] = {&device_environment};
+constexpr const Glossary* glossaries[] = {&device_names, &device_environment};
 
 std::string in_mib(int64_t total, int64_t free) {
     return " (" + std::to_string(total >> 20) + " MiB, " + std::to_string(free >> 20) +

@@ -31,7 +31,7 @@ constexpr Option list[] = {
 constexpr OptionGroup logits_options{"logits", list};
 constexpr const OptionGroup* groups[] = {&file_options, &logits_options, &cache_options,
                                          &device_options, &foreign_options};
-constexpr const Glossary* glossaries[] = {&device_environment};
+constexpr const Glossary* glossaries[] = {&device_names, &device_environment};
 
 // "1,17,42", which may stand in brackets.
 std::vector<int32_t> to_tokens(std::string_view text) {

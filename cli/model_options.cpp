@@ -174,6 +174,14 @@ std::optional<int64_t> gpu_layers(const Arguments& arguments) {
                       std::numeric_limits<int32_t>::max());
 }
 
+constexpr Term device_terms[] = {
+    {"cpu", "all cores"},
+    {"cpu:0-7, cpu:2", "these cores, or this one"},
+    {"cpu:node1", "the cores of a memory node"},
+    {"vulkan0, vulkan1", "GPUs, and drivers that compute on the CPU"},
+    {"reference", "plain code that checks the others"},
+};
+
 constexpr Term environment_terms[] = {
     {"TANDEM_CPU",
      "the instruction set of CPU kernels: amx, avx512bf16, avx512, avxvnni, avx2 or portable, as "
@@ -194,6 +202,8 @@ const OptionGroup cache_options{"steps and cache", std::span(step_list).subspan(
 const OptionGroup device_options{"devices", device_list};
 const OptionGroup foreign_options{"compatibility", foreign_list};
 
+const Glossary device_names{"names of devices, of which tandem devices lists those of this machine",
+                            device_terms};
 const Glossary device_environment{"environment", environment_terms};
 
 std::filesystem::path model_path(const Arguments& arguments) {

@@ -20,6 +20,8 @@ extern const OptionGroup cache_options;    // the same without -c
 extern const OptionGroup device_options;   // -dev -ngl -t -sm -ts -mg --device-table --reduce-type
 extern const OptionGroup foreign_options;  // what other programs know about loading and devices
 
+// What devices are called.
+extern const Glossary device_names;
 // The variables of the environment that every command with devices reads.
 extern const Glossary device_environment;
 

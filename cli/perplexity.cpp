@@ -49,7 +49,7 @@ constexpr Option list[] = {
 constexpr OptionGroup perplexity_options{"perplexity", list};
 constexpr const OptionGroup* groups[] = {&file_options, &perplexity_options, &device_options,
                                          &foreign_options};
-constexpr const Glossary* glossaries[] = {&device_environment};
+constexpr const Glossary* glossaries[] = {&device_names, &device_environment};
 
 // What the values are, as they come in.
 class Output {

@@ -18,7 +18,7 @@ constexpr Option list[] = {
 constexpr OptionGroup plan_options{"plan", list};
 constexpr const OptionGroup* groups[] = {&file_options, &plan_options, &step_options,
                                          &device_options, &foreign_options};
-constexpr const Glossary* glossaries[] = {&device_environment};
+constexpr const Glossary* glossaries[] = {&device_names, &device_environment};
 
 int run(const Arguments& arguments) {
     const gguf::File file = gguf::File::open(model_path(arguments), gguf::Content::Directory);

@@ -75,7 +75,7 @@ constexpr OptionGroup output_options{"text", output_list};
 constexpr const OptionGroup* groups[] = {&file_options,     &prompt_options, &output_options,
                                          &sampling_options, &step_options,   &device_options,
                                          &foreign_options};
-constexpr const Glossary* glossaries[] = {&device_environment};
+constexpr const Glossary* glossaries[] = {&device_names, &device_environment};
 
 // Standard output: text that has not ended in the middle of a character.
 class Output {

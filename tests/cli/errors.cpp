@@ -1,10 +1,8 @@
 // What goes wrong is one line on standard error and exit code 1.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 
 #include <cmath>
-#include <cstdlib>
 #include <regex>
 
 #include "cli/options.h"
@@ -109,31 +107,29 @@ TEST(errors, every_cut_of_a_file_is_an_error) {
 }
 
 TEST(errors, a_full_disk_behind_standard_output) {
-    const std::string model = " -m " + tiny_model().string(), one = " -dev reference";
-    const std::string said = write_file("said.txt", "").string();
+    const std::string model = " -m " + quoted(tiny_model()), one = " -dev reference";
     for (const std::string& words :
          {std::string("--help"), std::string("run --help"), std::string("devices"),
           std::string("synth --list"), "plan" + model + one, "plan --json" + model + one,
           "inspect" + model, "tokenize -p abc" + model, "run -p abc -n 2" + model + one,
           "logits --tokens 1 -o /dev/null" + model + one}) {
-        const std::string command = TANDEM_BINARY " " + words + " >/dev/full 2>" + said;
-        EXPECT_EQ(WEXITSTATUS(std::system(command.c_str())), 1) << words;
-        const std::string text = read_file(said);
-        EXPECT_NE(text.find("error: cannot write "), std::string::npos) << words << ": " << text;
+        const Result result = shell(quoted(TANDEM_BINARY) + " " + words + " >/dev/full");
+        EXPECT_EQ(result.code, 1) << words;
+        EXPECT_NE(result.error.find("error: cannot write "), std::string::npos)
+            << words << ": " << result.error;
     }
 }
 
 TEST(errors, options_before_the_prompt_is_waited_for) {
     const std::filesystem::path endless = write_file("endless", "");
-    const std::string said = write_file("said.txt", "").string();
     std::filesystem::remove(endless);
     ASSERT_EQ(mkfifo(endless.c_str(), 0600), 0);
     for (const char* option : {"--temp foo", "-sm row", "--display-prompt=x", "--escape=x"}) {
-        const std::string command = "timeout 20 " TANDEM_BINARY " run -dev reference -m " +
-                                    tiny_model().string() + " " + option + " 0<>" +
-                                    endless.string() + " 2>" + said;
-        EXPECT_EQ(WEXITSTATUS(std::system(command.c_str())), 1) << option;
-        EXPECT_TRUE(read_file(said).starts_with("error: ")) << option;
+        const Result result = shell("timeout 20 " + quoted(TANDEM_BINARY) +
+                                    " run -dev reference -m " + quoted(tiny_model()) + " " +
+                                    option + " 0<>" + quoted(endless));
+        EXPECT_EQ(result.code, 1) << option;
+        EXPECT_TRUE(result.error.starts_with("error: ")) << option;
     }
 }
 
@@ -203,23 +199,28 @@ TEST(errors, sizes) {
     expect_error(run({"-c", "-5"}), "--ctx-size takes a whole number, 0 or more, not \"-5\"");
     expect_error(run({"-ub", "0"}), "--ubatch-size takes a whole number, 1 or more, not \"0\"");
     expect_error(run({"-n", "many"}), "--predict takes a whole number, -2 or more, not \"many\"");
-    Result result =
-        tandem(run({"-dev", "reference", "-c", "2000000000", "-ctk", "f32", "-ctv", "f32"}));
+    const auto too_large = [](const Words& devices, const Words& more) {
+        Words words = with_little_memory(devices);
+        words.insert(words.end(), {"-c", "2000000000", "-ctk", "f32"});
+        words.insert(words.end(), more.begin(), more.end());
+        return tandem(run(words));
+    };
+    Result result = too_large({"reference"}, {"-dev", "reference", "-ctv", "f32"});
     EXPECT_EQ(result.code, 1);
     EXPECT_TRUE(std::regex_search(
         result.error,
         std::regex(
             R"(^error: device reference needs \S+ [GT]iB \(weights 132\.1 KiB, cache \S+ [GT]iB, )"
-            R"(scratch .*\) and has \S+ [GT]iB free, \S+ [GT]iB too few: try )")))
+            R"(scratch .*\) and has 1 GiB free, \S+ [GT]iB too few: try )")))
         << result.error;
     EXPECT_NE(result.error.find("try a shorter context (-c)"), std::string::npos);
     EXPECT_EQ(std::count(result.error.begin(), result.error.end(), '\n'), 1) << result.error;
     // Of several devices each one's share is told.
-    result = tandem(run({"-dev", "reference,cpu", "-c", "2000000000", "-ctk", "f32"}));
+    result = too_large({"reference", "cpu"}, {"-dev", "reference,cpu"});
     EXPECT_EQ(result.code, 1);
     EXPECT_TRUE(std::regex_search(
-        result.error, std::regex(R"(\n  reference: weights \S+ KiB, cache .*, of \S+ GiB free\n)"
-                                 R"(  cpu: weights \S+ KiB, cache .*, of \S+ GiB free\n$)")))
+        result.error, std::regex(R"(\n  reference: weights \S+ KiB, cache .*, of 1 GiB free\n)"
+                                 R"(  cpu: weights \S+ KiB, cache .*, of 1 GiB free\n$)")))
         << result.error;
 }
 
@@ -327,6 +328,17 @@ TEST(help, is_on_standard_output) {
     for (const char* name : {" --no-host,", " --mmap,", " --warmup"})
         EXPECT_EQ(bench.find(name), bench.rfind(name)) << name;
     EXPECT_EQ(tandem({"--version"}).out.substr(0, 7), "tandem ");
+}
+
+TEST(help, says_what_devices_are_called) {
+    for (const char* command : {"run", "logits", "bench", "perplexity", "plan", "devices"}) {
+        const std::string help = tandem({command, "--help"}).out;
+        const size_t at = help.find("\nnames of devices, of which tandem devices lists ");
+        ASSERT_NE(at, std::string::npos) << command;
+        for (const char* name : {"cpu", "cpu:0-7", "cpu:node1", "vulkan0", "reference"})
+            EXPECT_NE(help.find("\n  " + std::string(name), at), std::string::npos) << name;
+    }
+    EXPECT_EQ(tandem({"inspect", "--help"}).out.find("names of devices"), std::string::npos);
 }
 
 TEST(help, names_the_environment_variables_that_a_command_reads) {
