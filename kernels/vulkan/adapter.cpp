@@ -273,10 +273,13 @@ vk::raii::Device make_device(const vk::raii::PhysicalDevice& adapter, const Adap
         features12.pNext = &dots;
     }
     vk::PhysicalDeviceCooperativeMatrixFeaturesNV matrices{.cooperativeMatrix = true};
+    vk::PhysicalDeviceShaderSubgroupUniformControlFlowFeaturesKHR control_flow{
+        .pNext = &matrices, .shaderSubgroupUniformControlFlow = true};
     if (facts.features.matrix_units.variant == matrix_units_nv) {
         extensions.push_back(VK_NV_COOPERATIVE_MATRIX_EXTENSION_NAME);
+        extensions.push_back(VK_KHR_SHADER_SUBGROUP_UNIFORM_CONTROL_FLOW_EXTENSION_NAME);
         features12.vulkanMemoryModel = true;
-        matrices.pNext = std::exchange(features12.pNext, &matrices);
+        matrices.pNext = std::exchange(features12.pNext, &control_flow);
     }
     SubgroupFeatures subgroups{.subgroupSizeControl = true, .computeFullSubgroups = true};
     if (facts.full_subgroups.invocations > 0) {

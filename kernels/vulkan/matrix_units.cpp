@@ -12,13 +12,18 @@ namespace {
 constexpr uint32_t parts_at_once = 4;  // of eight numbers each
 static_assert(parts_at_once * 8 == columns_together);
 
+// With all that make_device() asks for where there are matrix units.
 bool offers_matrices(const vk::raii::PhysicalDevice& adapter) {
-    if (!has_extension(adapter, VK_NV_COOPERATIVE_MATRIX_EXTENSION_NAME)) return false;
+    if (!has_extension(adapter, VK_NV_COOPERATIVE_MATRIX_EXTENSION_NAME) ||
+        !has_extension(adapter, VK_KHR_SHADER_SUBGROUP_UNIFORM_CONTROL_FLOW_EXTENSION_NAME))
+        return false;
+    using ControlFlow = vk::PhysicalDeviceShaderSubgroupUniformControlFlowFeaturesKHR;
     const auto chain =
         adapter.getFeatures2<vk::PhysicalDeviceFeatures2, vk::PhysicalDeviceVulkan12Features,
-                             vk::PhysicalDeviceCooperativeMatrixFeaturesNV>();
+                             vk::PhysicalDeviceCooperativeMatrixFeaturesNV, ControlFlow>();
     const auto& features = chain.get<vk::PhysicalDeviceVulkan12Features>();
     return chain.get<vk::PhysicalDeviceCooperativeMatrixFeaturesNV>().cooperativeMatrix &&
+           chain.get<ControlFlow>().shaderSubgroupUniformControlFlow &&
            features.vulkanMemoryModel && features.shaderFloat16;
 }
 

@@ -15,6 +15,16 @@ TEST(FullSubgroups, make_up_whole_workgroups) {
     EXPECT_FALSE(FullSubgroups{}.make_up(32));
 }
 
+// In attention a subgroup leaves out tiles by itself, and uses fragments as a whole.
+TEST(ShaderCode, of_attention_keeps_subgroups_together) {
+    const std::span<const uint32_t> code = shader_code("attend_matrices.nv");
+    constexpr uint32_t execution_mode = 3 << 16 | 16, subgroup_uniform_control_flow = 4421;
+    bool asks = false;
+    for (size_t i = 0; i + 2 < code.size(); ++i)
+        asks |= code[i] == execution_mode && code[i + 2] == subgroup_uniform_control_flow;
+    EXPECT_TRUE(asks);
+}
+
 // Asked or not, a driver makes pipelines for every size of workgroup.
 TEST(FullSubgroups, are_asked_for_where_they_fit) {
     if (vulkan_adapters().list.empty()) GTEST_SKIP() << vulkan_adapters().absence;

@@ -201,8 +201,8 @@ void scale_results(float factors[rows_each]) {
     }
 }
 
-// Turns the staged scores of cells from `first` on into shares.
-void soften(int first, bool careful) {
+// Turns the staged scores of cells from `first` on into shares; `partly`: a row does not see all.
+void soften(int first, bool partly, bool careful) {
     vec4 scores[rows_each * cells_each / 4];
     float most[rows_each], factors[rows_each];
     first += int(share_of_row() * cells_each);
@@ -215,7 +215,7 @@ void soften(int first, bool careful) {
                                            tanh_of(score.w));
             scores[own + i] = score;
         }
-        if (first < oldest[r] || first + int(cells_each) - 1 > newest[r])
+        if (partly)
             [[unroll]] for (uint i = 0; i < turns(cells_each / 4); ++i) {
                 ivec4 cell = first + int(i) * 4 + ivec4(0, 1, 2, 3);
                 bvec4 early = lessThan(cell, ivec4(oldest[r]));
@@ -234,9 +234,9 @@ void soften(int first, bool careful) {
     if (sharers > 1)
         [[unroll]] for (uint i = 0; i < sharers; ++i) most[0] = max(most[0], most_of[row + i]);
 
-    // References of rows that have results move only where the subgroup scales these, by the same
-    // word: were it wrong, as it was at times where && and subgroupOr() gave it (NVIDIA 580.159,
-    // heads of 256), shares would grow, at last out of their range, and the careful turn follow.
+    // References of rows that have results move only where the subgroup scales these: by one word
+    // of all its invocations, not by a bool, which && and subgroupOr() may give them differently
+    // (NVIDIA 580.159, heads of 256).
     float farthest = 0;
     [[unroll]] for (uint r = 0; r < rows_each; ++r)
         farthest = max(farthest, mix(0.0, most[r] - reference[r], reference[r] > unset));
@@ -260,12 +260,16 @@ void soften(int first, bool careful) {
     }
 }
 
-// Whether one of the subgroup's queries sees one of the cells from `first` on.
-bool sees(int first) {
-    uint one = 0;
-    [[unroll]] for (uint r = 0; r < rows_each; ++r)
-        one |= uint(first <= newest[r]) & uint(first + int(cells_at_once) > oldest[r]);
-    return subgroupOr(one) != 0;
+// What the subgroup's queries see of the cells from `first` on, in bits: one sees some, or not all.
+const uint sees_some = 1, sees_partly = 2;
+uint view_of(int first) {
+    int last = first + int(cells_at_once) - 1;
+    uint view = 0;
+    [[unroll]] for (uint r = 0; r < rows_each; ++r) {
+        view |= sees_some * (uint(first <= newest[r]) & uint(last >= oldest[r]));
+        view |= sees_partly * (uint(first < oldest[r]) | uint(last > newest[r]));
+    }
+    return subgroupOr(view);
 }
 
 // Of this block.
@@ -302,12 +306,13 @@ void meet_cells(bool careful) {
         fill_keys();
         barrier();
         for (uint first = begin; first < end; first += cells_at_once) {
-            bool seen = sees(int(first));
+            uint view = view_of(int(first));
+            bool seen = (view & sees_some) != 0;
             fetch(value_type, values, dv, value_cells, first, end - 1);
             if (careful) keep_finite();
             if (seen) {
                 multiply_keys();
-                soften(int(first), careful);
+                soften(int(first), (view & sees_partly) != 0, careful);
             }
             fill_values();
             barrier();

@@ -3,6 +3,11 @@
 #extension GL_KHR_memory_scope_semantics : require
 #extension GL_NV_cooperative_matrix : require
 #extension GL_EXT_shader_explicit_arithmetic_types_float16 : require
+#extension GL_EXT_spirv_intrinsics : require
+
+// SubgroupUniformControlFlowKHR: subgroups leave out tiles by themselves, and all invocations of one
+// must use its fragments together.
+spirv_execution_mode(extensions = ["SPV_KHR_subgroup_uniform_control_flow"], 4421);
 
 fcoopmatNV<16, gl_ScopeSubgroup, fragment_rows, fragment_depth> queries[query_fragments];
 fcoopmatNV<32, gl_ScopeSubgroup, fragment_rows, fragment_tokens> scores_of[score_fragments];
