@@ -24,7 +24,7 @@ constexpr Option list[] = {
      "files, or one of the mixtures Q4_K_S, Q4_K_M, Q5_K_S and Q5_K_M; MXFP4 is that of the "
      "experts, where there are some, beside Q8_0"},
     {"-o, --output", "FILE", "where it goes"},
-    {"--layers", "N", "blocks of the model (default: all)"},
+    {"--layers", "N", "blocks of the model (default: 0, all)"},
     {"-s, --seed", "N", "other random weights for each number (default: 0)"},
     {"--from-bf16", "",
      "numbers of F16 and F32 matrices are among those of BF16, as in files of models that were "

@@ -16,7 +16,7 @@ constexpr Option list[] = {
     {"--synthetic", "P:T",
      "a model of random weights in place of a file: a preset and a type, llama-1b:Q4_K_M (see "
      "tandem synth)"},
-    {"--layers", "N", "blocks of a synthetic model (default: all)"},
+    {"--layers", "N", "blocks of a synthetic model (default: 0, all)"},
     {"-p, --n-prompt", "LIST", "tokens of a prompt, 0: no such test (default: 512)"},
     {"-n, --n-gen", "LIST", "tokens to generate, 0: no such test (default: 128)"},
     {"-pg, --prompt-gen", "P,N", "a prompt and then generated tokens, timed together"},

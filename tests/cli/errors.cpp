@@ -322,6 +322,8 @@ TEST(help, is_on_standard_output) {
         EXPECT_EQ(help.code, 0);
         EXPECT_EQ(help.error, "");
         EXPECT_TRUE(help.out.starts_with("tandem " + std::string(command) + ": ")) << help.out;
+        EXPECT_EQ(tandem({"help", command}).out, help.out);
+        EXPECT_EQ(tandem({"--help", command}).out, help.out);
     }
     // An option that means something else to a command than to most is listed once.
     const std::string bench = tandem({"bench", "--usage"}).out;
