@@ -101,8 +101,8 @@ AttendBlocks blocks_of_matrices(const Operation& operation) {
         return (cells * (blocks.d / 8 + 1 + blocks.dv / 8 + 1) + matrix_rows * (cells / 4 + 1)) *
                16;
     };
-    constexpr int64_t of_maxima = 1024;
-    blocks.cells_at_once = bytes(32) <= shared_bytes - of_maxima ? 32 : 16;
+    constexpr int64_t of_maxima = 1024, of_spoiled = 16;
+    blocks.cells_at_once = bytes(32) <= shared_bytes - of_maxima - of_spoiled ? 32 : 16;
     blocks.parts = parts_of(operation.inputs[keys_cache].view, groups, 4 * blocks.cells_at_once,
                             enough_on_matrices);
     return blocks;
