@@ -83,7 +83,8 @@ void ignore_limits_of_files() { std::signal(SIGXFSZ, SIG_IGN); }
 int run(std::span<const std::string> words) {
     if (words.empty()) throw Error("no command given; tandem --help lists them");
     if (is_help(words[0]) || words[0] == "help") {
-        std::cout << (words.size() > 1 ? help(find(words[1])) : overview());
+        const bool of_one = words.size() > 1 && !words[1].starts_with('-');
+        std::cout << (of_one ? help(find(words[1])) : overview());
         return 0;
     }
     if (words[0] == "--version") {

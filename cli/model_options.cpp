@@ -207,8 +207,11 @@ const Glossary device_names{"names of devices, of which tandem devices lists tho
 const Glossary device_environment{"environment", environment_terms};
 
 std::filesystem::path model_path(const Arguments& arguments) {
-    std::string path = arguments.text("model");
+    const std::string path = arguments.text("model");
     if (path.empty()) throw Error("no model given: name a GGUF file with -m");
+    for (const std::string& other : arguments.texts("model"))
+        if (other != path)
+            throw Error("two models given, " + other + " and " + path + ": name one with -m");
     return path;
 }
 

@@ -25,7 +25,7 @@ extern const Glossary device_names;
 // The variables of the environment that every command with devices reads.
 extern const Glossary device_environment;
 
-// The value of -m. Throws Error where there is none.
+// The value of -m. Throws Error where there is none, or are several.
 std::filesystem::path model_path(const Arguments& arguments);
 
 // What the options of all groups above say. `context` bounds the tokens of one sequence; `notes`

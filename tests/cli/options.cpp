@@ -257,6 +257,21 @@ TEST(options, memory_nodes_share_every_layer) {
         EXPECT_EQ(usual_mode(names), "layer");
 }
 
+TEST(options, a_command_has_one_model) {
+    constexpr const OptionGroup* known[] = {&file_options};
+    const Subcommand one{"try", "Tries.", "-m FILE", known, nullptr};
+    const auto path = [&](const std::vector<std::string>& words) {
+        return model_path(parse(one, words));
+    };
+    EXPECT_EQ(path({"-m", "a.gguf"}), "a.gguf");
+    EXPECT_EQ(path({"-m", "a.gguf", "--model=a.gguf"}), "a.gguf");
+    EXPECT_EQ(fault([&] {
+                  path({"-m", "a.gguf", "-m", "b.gguf"});
+              }),
+              "two models given, a.gguf and b.gguf: name one with -m");
+    EXPECT_EQ(fault([&] { path({}); }), "no model given: name a GGUF file with -m");
+}
+
 TEST(options, devices_ratios_and_types) {
     EXPECT_EQ(to_devices("cpu:0-3,reference"), (std::vector<std::string>{"cpu:0-3", "reference"}));
     EXPECT_EQ(to_devices("none"), kernels::cpu_devices());
