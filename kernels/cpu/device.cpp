@@ -25,8 +25,8 @@ namespace {
 const cpu::Variant& require_variant(std::string_view name) {
     const cpu::Variant* variant = cpu::find_variant(name);
     if (!variant)
-        throw Error("this machine does not run the CPU kernels \"" + std::string(name) +
-                    "\"; it runs " + cpu::supported_variants());
+        throw Error("this machine does not run the CPU kernels that TANDEM_CPU names, \"" +
+                    std::string(name) + "\"; it runs " + cpu::supported_variants());
     return *variant;
 }
 
