@@ -125,9 +125,9 @@ TEST(errors, options_before_the_prompt_is_waited_for) {
     std::filesystem::remove(endless);
     ASSERT_EQ(mkfifo(endless.c_str(), 0600), 0);
     for (const char* option : {"--temp foo", "-sm row", "--display-prompt=x", "--escape=x"}) {
-        const Result result = shell("timeout 20 " + quoted(TANDEM_BINARY) +
-                                    " run -dev reference -m " + quoted(tiny_model()) + " " +
-                                    option + " 0<>" + quoted(endless));
+        const Result result =
+            shell("timeout 20 " + quoted(TANDEM_BINARY) + " run -dev reference -m " +
+                  quoted(tiny_model()) + " " + option + " 0<>" + quoted(endless));
         EXPECT_EQ(result.code, 1) << option;
         EXPECT_TRUE(result.error.starts_with("error: ")) << option;
     }

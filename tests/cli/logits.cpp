@@ -73,12 +73,39 @@ TEST(logits, the_same_however_the_model_is_divided) {
     for (int i = 0; i < 40; ++i) tokens += "," + std::to_string(259 + i * 7 % 27);
     Logits one = logits(tiny_model(), tokens, {"--greedy", "5", "-dev", "reference"});
     for (const char* mode : {"layer", "tensor", "graph"})
-        for (const char* devices : {"reference,reference", "reference,reference,reference"}) {
-            Logits divided = logits(tiny_model(), tokens,
-                                    {"--greedy", "5", "-sm", mode, "-dev", devices, "-ub", "16"});
+        for (int count : {2, 3}) {
+            const char* devices =
+                count == 2 ? "reference,reference" : "reference,reference,reference";
+            Words words{"--greedy", "5", "-sm", mode, "-dev", devices, "-ub", "16"};
+            if (mode == std::string("graph"))  // to cut whatever it costs
+                words.insert(words.end(), {"-ts", count == 2 ? "1,1" : "1,1,1"});
+            Logits divided = logits(tiny_model(), tokens, words);
             EXPECT_EQ(divided.greedy, one.greedy) << mode << devices;
             EXPECT_LT(nmse(divided.values, one.values), 1e-9) << mode << devices;
         }
+}
+
+// What is rounded is what devices add up: to 11 or to 8 bits.
+TEST(logits, go_through_the_reduce_type) {
+    const auto golden =
+        nlohmann::json::parse(std::ifstream(data("fixtures/llama-rope-factors.tokens.json")));
+    const std::string tokens = golden["tokens"].dump();
+    auto of_type = [&](const char* type, const char* devices) {
+        return logits(data("fixtures/llama-rope-factors.gguf"), tokens,
+                      {"-ctk", "f32", "-ctv", "f32", "-sm", "tensor", "--reduce-type", type, "-dev",
+                       devices})
+            .values;
+    };
+    const std::vector<float> exact = of_type("f32", "reference");
+    EXPECT_EQ(of_type("bf16", "reference"), exact) << "one device adds nothing up";
+    const char* three = "reference,reference,reference";
+    EXPECT_LT(nmse(of_type("f32", three), exact), 1e-10);
+    const std::vector<float> half = of_type("f16", three), brain = of_type("bf16", three);
+    EXPECT_GT(nmse(half, exact), 1e-8);
+    EXPECT_LT(nmse(half, exact), 2e-6);
+    EXPECT_GT(nmse(brain, exact), 5e-6);
+    EXPECT_LT(nmse(brain, exact), 5e-4);
+    EXPECT_EQ(of_type("f16", three), half) << "a repeated run";
 }
 
 TEST(logits, those_of_the_golden_files) {
@@ -135,10 +162,9 @@ TEST(perplexity, ends_where_they_are_no_numbers) {
 // The first file that is opened would become standard output otherwise.
 TEST(logits, do_not_mix_with_what_standard_output_would_get) {
     const std::filesystem::path out = write_file("closed.f32", "");
-    const std::string command = std::string(TANDEM_BINARY) + " logits -dev reference -m " +
-                                tiny_model().string() + " --tokens 1 -o " + out.string() +
-                                " >&- 2>/dev/null";
-    EXPECT_EQ(WEXITSTATUS(std::system(command.c_str())), 1);
+    const std::string command = quoted(TANDEM_BINARY) + " logits -dev reference -m " +
+                                quoted(tiny_model()) + " --tokens 1 -o " + quoted(out) + " >&-";
+    EXPECT_EQ(shell(command).code, 1);
     EXPECT_EQ(read_file(out).size(), 286 * sizeof(float));
 }
 

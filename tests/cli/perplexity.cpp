@@ -65,13 +65,12 @@ TEST(Perplexity, writes_all_digits_of_a_number) {
 }
 
 TEST(Perplexity, tells_the_time_before_the_values) {
-    const std::string text = write_file("text.txt", text_of(60)).string();
-    const std::string said = write_file("said.txt", "").string();
-    const std::string command = TANDEM_BINARY " perplexity -dev reference -c 16 -m " +
-                                tiny_model().string() + " -f " + text + " >" + said + " 2>&1";
-    EXPECT_EQ(std::system(command.c_str()), 0);
-    EXPECT_TRUE(std::regex_search(read_file(said), std::regex(R"(- ETA .* minutes\n\[1\]\d)")))
-        << read_file(said);
+    const auto text = write_file("text.txt", text_of(60));
+    const Result result = shell(quoted(TANDEM_BINARY) + " perplexity -dev reference -c 16 -m " +
+                                quoted(tiny_model()) + " -f " + quoted(text) + " 2>&1");
+    EXPECT_EQ(result.code, 0);
+    EXPECT_TRUE(std::regex_search(result.out, std::regex(R"(- ETA .* minutes\n\[1\]\d)")))
+        << result.out;
 }
 
 TEST(Perplexity, ends_its_line_when_interrupted) {

@@ -9,7 +9,10 @@
 #include <cstdio>
 #include <fstream>
 #include <stdexcept>
+#include <string_view>
 #include <thread>
+
+#include "cli/tiny_model.h"
 
 namespace tandem::test {
 
@@ -38,6 +41,22 @@ int file_with(const std::string& text) {
     return descriptor;
 }
 
+// The environment's variables, with the folder of the tests in the place of the user's cache.
+std::vector<std::string> variables() {
+    const std::string cache = "XDG_CACHE_HOME=";
+    std::vector<std::string> all{cache + own_folder().string()};
+    for (char** variable = environ; *variable; ++variable)
+        if (!std::string_view(*variable).starts_with(cache)) all.emplace_back(*variable);
+    return all;
+}
+
+std::vector<char*> pointers_to(std::vector<std::string>& words) {
+    std::vector<char*> pointers;
+    for (std::string& word : words) pointers.push_back(word.data());
+    pointers.push_back(nullptr);
+    return pointers;
+}
+
 void close_one(int& descriptor) {
     if (descriptor >= 0) close(descriptor);
     descriptor = -1;
@@ -45,11 +64,14 @@ void close_one(int& descriptor) {
 
 }  // namespace
 
-Process::Process(std::vector<std::string> words, std::string input) {
-    words.insert(words.begin(), TANDEM_BINARY);
-    std::vector<char*> pointers;
-    for (std::string& word : words) pointers.push_back(word.data());
-    pointers.push_back(nullptr);
+Process::Process(const std::vector<std::string>& words, const std::string& input)
+    : Process(TANDEM_BINARY, words, input) {}
+
+Process::Process(const std::string& program, std::vector<std::string> words,
+                 const std::string& input) {
+    words.insert(words.begin(), program);
+    std::vector<std::string> environment = variables();
+    const std::vector<char*> arguments = pointers_to(words), inherited = pointers_to(environment);
     Pipe out, error;
     int in = file_with(input);
     pid_ = fork();
@@ -60,7 +82,7 @@ Process::Process(std::vector<std::string> words, std::string input) {
         // Which a test run in the background of a script, or under nohup, ignores.
         signal(SIGINT, SIG_DFL);
         signal(SIGHUP, SIG_DFL);
-        execv(pointers[0], pointers.data());
+        execve(arguments[0], arguments.data(), inherited.data());
         _exit(127);
     }
     close(in);
@@ -125,14 +147,23 @@ Result Process::finish() {
         int status = 0;
         if (open || waitpid(pid_, &status, WNOHANG) != pid_) continue;
         pid_ = -1;
-        result_.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+        if (WIFEXITED(status)) result_.code = WEXITSTATUS(status);
+        if (WIFSIGNALED(status)) result_.signal = WTERMSIG(status);
         break;
     }
     return result_;
 }
 
-Result tandem(std::vector<std::string> words, std::string input) {
-    return Process(std::move(words), std::move(input)).finish();
+Result tandem(const std::vector<std::string>& words, const std::string& input) {
+    return Process(words, input).finish();
+}
+
+Result shell(const std::string& line) { return Process("/bin/sh", {"-c", line}, "").finish(); }
+
+std::string quoted(const std::string& word) {
+    std::string text = "'";
+    for (const char c : word) text += c == '\'' ? "'\\''" : std::string(1, c);
+    return text + "'";
 }
 
 }  // namespace tandem::test

@@ -10,14 +10,16 @@
 namespace tandem::test {
 
 struct Result {
-    int code = -1;  // 128 + the signal's number where one ended the process; -1: it hung
+    int code = -1;   // that the process exited with; -1: a signal ended it, or it hung
+    int signal = 0;  // that ended it
     std::string out, error;
 };
 
 class Process {
   public:
-    // `input` is what standard input holds, to its end.
-    explicit Process(std::vector<std::string> words, std::string input = {});
+    // `input` is what standard input holds, to its end. What the program keeps of measurements goes
+    // to the tests' own folder.
+    explicit Process(const std::vector<std::string>& words, const std::string& input = {});
     ~Process();  // kills what still runs
     Process(const Process&) = delete;
     Process& operator=(const Process&) = delete;
@@ -33,6 +35,8 @@ class Process {
     Result finish();
 
   private:
+    friend Result shell(const std::string& line);
+    Process(const std::string& program, std::vector<std::string> words, const std::string& input);
     bool read_some(int milliseconds);
 
     pid_t pid_ = -1;
@@ -41,6 +45,10 @@ class Process {
 };
 
 // Runs build/tandem to its end.
-Result tandem(std::vector<std::string> words, std::string input = {});
+Result tandem(const std::vector<std::string>& words, const std::string& input = {});
+// Runs a line of the shell to its end.
+Result shell(const std::string& line);
+// As one word of such a line, whatever it holds.
+std::string quoted(const std::string& word);
 
 }  // namespace tandem::test

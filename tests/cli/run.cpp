@@ -45,6 +45,13 @@ std::filesystem::path new_pipe() {
 
 constexpr const char* modes[] = {"none", "layer", "tensor", "graph"};
 
+// Mode graph with equal shares, so that it cuts whatever that costs.
+Words divided(const char* mode, const std::string& device, int count) {
+    Words words{"-sm", mode, "-dev", repeated(device, count)};
+    if (mode == std::string("graph")) words.insert(words.end(), {"-ts", repeated("1", count)});
+    return words;
+}
+
 // What llama.cpp writes.
 const std::string story =
     "Once upon a time, there was a little girl named Lily. She loved to play outside in the park. "
@@ -56,9 +63,9 @@ void expect_story(const std::string& device) {
         GTEST_SKIP() << "needs models/stories260K.gguf of the full data set";
     for (const char* mode : modes)
         for (int count : {1, 2, 3, 5}) {
-            Result result = tandem({"run", "-m", shared("models/stories260K.gguf").string(), "-p",
-                                    "Once upon a time", "-n", "80", "--temp", "0", "-sm", mode,
-                                    "-dev", repeated(device, count)});
+            Result result = tandem(with({"run", "-m", shared("models/stories260K.gguf").string(),
+                                         "-p", "Once upon a time", "-n", "80", "--temp", "0"},
+                                        divided(mode, device, count)));
             EXPECT_EQ(result.code, 0) << mode << count << result.error;
             EXPECT_EQ(result.out, story) << mode << count;
         }
@@ -74,8 +81,8 @@ TEST(run, writes_the_same_text_however_it_is_divided) {
     EXPECT_TRUE(text.starts_with("abc")) << text;
     for (const char* mode : modes)
         for (int count : {2, 3, 5})
-            EXPECT_EQ(tandem(tiny({"-p", "abc", "-n", "20", "--temp", "0", "-sm", mode, "-dev",
-                                   repeated("reference", count), "-ub", "2"}))
+            EXPECT_EQ(tandem(tiny(with({"-p", "abc", "-n", "20", "--temp", "0", "-ub", "2"},
+                                       divided(mode, "reference", count))))
                           .out,
                       text)
                 << mode << count;
@@ -334,20 +341,25 @@ TEST(run, says_that_the_model_was_cut_short_while_it_was_read) {
 
 TEST(run, an_interrupt_ends_a_long_prompt) {
     std::string file = write_file("long.txt", std::string(90000, 'a')).string();
-    Process process(tiny({"-f", file, "-c", "100000", "-n", "1", "-ub", "16"}));
-    ASSERT_TRUE(process.has_written(0, 10));
-    std::this_thread::sleep_for(std::chrono::milliseconds(200));
-    process.interrupt();
-    Result result = process.finish();
-    EXPECT_EQ(result.code, 130);
-    EXPECT_EQ(result.out, "");  // the echo comes behind the work
-    std::smatch read;
-    ASSERT_TRUE(std::regex_search(
-        result.error, read,
-        std::regex("\ninterrupted\nprompt: (\\d+) tokens, .* t/s; generated: 0 tokens\n")))
-        << result.error;
-    EXPECT_GT(std::stoi(read[1]), 0);
-    EXPECT_LT(std::stoi(read[1]), 90000);
+    int tokens = 0;
+    // How long it takes to the first step depends on what else the machine does.
+    for (int milliseconds = 200; tokens == 0 && milliseconds < 10000; milliseconds *= 2) {
+        Process process(tiny({"-f", file, "-c", "100000", "-n", "1", "-ub", "16"}));
+        ASSERT_TRUE(process.has_written(0, 10));
+        std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds));
+        process.interrupt();
+        Result result = process.finish();
+        EXPECT_EQ(result.code, 130);
+        EXPECT_EQ(result.out, "");  // the echo comes behind the work
+        std::smatch read;
+        ASSERT_TRUE(std::regex_search(
+            result.error, read,
+            std::regex("\ninterrupted\nprompt: (\\d+) tokens\\b.*; generated: 0 tokens\n")))
+            << result.error;
+        tokens = std::stoi(read[1]);
+    }
+    EXPECT_GT(tokens, 0);
+    EXPECT_LT(tokens, 90000);
 }
 
 TEST(run, a_second_interrupt_ends_the_process_at_once) {
@@ -357,7 +369,8 @@ TEST(run, a_second_interrupt_ends_the_process_at_once) {
         process.interrupt();
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
-    EXPECT_EQ(process.finish().code, 130);
+    const Result result = process.finish();
+    EXPECT_EQ(result.code, 130) << result.signal;
 }
 
 TEST(run, an_interrupt_at_any_time_is_the_same) {
@@ -365,7 +378,9 @@ TEST(run, an_interrupt_at_any_time_is_the_same) {
         Process process(tiny({"-p", "abc", "-c", "100000", "-n", "-1", "--ignore-eos"}));
         std::this_thread::sleep_for(std::chrono::milliseconds(delay));
         process.interrupt();
-        EXPECT_EQ(process.finish().code, 130) << delay;
+        // What has hardly begun ends as any process does.
+        const Result result = process.finish();
+        EXPECT_TRUE(result.code == 130 || result.signal == SIGINT) << delay << ": " << result.code;
     }
 }
 
@@ -373,7 +388,7 @@ TEST(run, ends_quietly_where_no_one_reads_on) {
     Process process(tiny({"-p", "abc", "-c", "100000", "-n", "-1", "--ignore-eos"}));
     ASSERT_TRUE(process.has_written(20));
     process.close_out();
-    EXPECT_EQ(process.finish().code, 128 + SIGPIPE);
+    EXPECT_EQ(process.finish().signal, SIGPIPE);
 }
 
 }  // namespace tandem::test

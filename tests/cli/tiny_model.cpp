@@ -25,11 +25,6 @@ struct Folder {
     }
 };
 
-const std::filesystem::path& folder() {
-    static const Folder folder;
-    return folder.path;
-}
-
 void add_tokenizer(gguf::Metadata& metadata) {
     std::vector<std::string> tokens{"<unk>", "<s>", "</s>"};
     std::vector<int64_t> types{2, 3, 3};
@@ -87,7 +82,7 @@ std::filesystem::path write_model(const std::string& name, const TinyChange& cha
     add("output_norm", embd, 1);
     add("output", embd, change.tokens);
 
-    std::filesystem::path path = folder() / name;
+    std::filesystem::path path = own_folder() / name;
     gguf::Writer writer(path, metadata, tensors);
     std::mt19937 random(1);
     for (const gguf::TensorInfo& tensor : tensors) {
@@ -104,6 +99,11 @@ std::filesystem::path write_model(const std::string& name, const TinyChange& cha
 
 }  // namespace
 
+const std::filesystem::path& own_folder() {
+    static const Folder folder;
+    return folder.path;
+}
+
 const std::filesystem::path& tiny_model() {
     static const std::filesystem::path path = write_model("tiny.gguf", {});
     return path;
@@ -114,7 +114,7 @@ std::filesystem::path changed_tiny_model(const std::string& name, const TinyChan
 }
 
 std::filesystem::path write_file(const std::string& name, const std::string& bytes) {
-    std::filesystem::path path = folder() / name;
+    std::filesystem::path path = own_folder() / name;
     std::ofstream(path, std::ios::binary) << bytes;
     return path;
 }
@@ -123,6 +123,15 @@ std::string read_file(const std::filesystem::path& path) {
     std::stringstream text;
     text << std::ifstream(path, std::ios::binary).rdbuf();
     return text.str();
+}
+
+std::vector<std::string> with_little_memory(const std::vector<std::string>& devices) {
+    std::string rows;
+    for (const std::string& name : devices)
+        rows += (rows.empty() ? "" : ", ") + std::string(R"({"name": ")") + name +
+                R"(", "free_bytes": 1073741824, "bytes_per_second": 1, )" +
+                R"("multiply_adds_per_second": 1})";
+    return {"--device-table", write_file("little.json", R"({"devices": [)" + rows + "]}").string()};
 }
 
 }  // namespace tandem::test

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "gguf/metadata.h"
 
@@ -21,8 +22,13 @@ struct TinyChange {
 };
 std::filesystem::path changed_tiny_model(const std::string& name, const TinyChange& change);
 
-// A file of those bytes in the same folder; and the bytes of a file.
+// The folder, which goes with the process.
+const std::filesystem::path& own_folder();
+// A file of those bytes there; and the bytes of a file.
 std::filesystem::path write_file(const std::string& name, const std::string& bytes);
 std::string read_file(const std::filesystem::path& path);
+
+// Options by which such devices have 1 GiB free each, on machines of any size.
+std::vector<std::string> with_little_memory(const std::vector<std::string>& devices);
 
 }  // namespace tandem::test

@@ -85,18 +85,19 @@ TEST_F(VulkanCli, devices_that_do_not_exist) {
 }
 
 TEST_F(VulkanCli, models_that_do_not_fit) {
-    const Result result =
-        run({"-dev", "vulkan0", "-c", "2000000000", "-ctk", "f32", "-ctv", "f32"});
+    Words words{"-dev", "vulkan0", "-c", "2000000000", "-ctk", "f32", "-ctv", "f32"};
+    const Words little = with_little_memory({"vulkan0"});
+    words.insert(words.end(), little.begin(), little.end());
+    const Result result = run(words);
     EXPECT_EQ(result.code, 1);
     EXPECT_TRUE(std::regex_search(
         result.error,
         std::regex(R"(^error: device vulkan0 needs \S+ [GT]iB \(weights .*, cache .*\) and has )"
-                   R"(\S+ [GT]iB free, \S+ [GT]iB too few: try .*\n$)")))
+                   R"(1 GiB free, \S+ [GT]iB too few: try .*\n$)")))
         << result.error;
 }
 
 TEST_F(VulkanCli, devices_are_measured_with_others) {
-    const Variable cache("XDG_CACHE_HOME", tiny_model().parent_path().string());
     const std::string table = write_file("vulkan.json", "").string();
     const Result result = tandem({"devices", "-dev", "Vulkan0,cpu", "--measure", "-o", table});
     EXPECT_EQ(result.code, 0) << result.error;
