@@ -154,7 +154,6 @@ Uuid uuid_of(const vk::raii::PhysicalDevice& adapter) {
 std::string text_of(const Features& features, bool software) {
     std::string text = software ? "software on the CPU, " : "";
     text += "subgroups of " + std::to_string(features.subgroup);
-    if (features.half) text += ", fp16";
     if (features.integer_dots) text += ", integer dots";
     if (features.matrix_units) text += ", " + text_of(features.matrix_units);
     return text;
@@ -242,14 +241,11 @@ AdapterFacts facts_of(const vk::raii::PhysicalDevice& adapter) {
         seen.software ? std::pair(total_memory(), free_memory()) : memory_of(adapter, facts.budget);
     facts.queue_family = *compute_family(adapter);
     facts.ticks = ticks_of(adapter, facts.queue_family);
-    const auto offered =
-        adapter.getFeatures2<vk::PhysicalDeviceFeatures2, vk::PhysicalDeviceVulkan12Features>();
     facts.features = {
         .subgroup = int(chain.get<vk::PhysicalDeviceSubgroupProperties>().subgroupSize),
         .steady_subgroups = has_steady_subgroups(adapter),
         .most_invocations = int(properties.limits.maxComputeWorkGroupInvocations),
-        .busy_subgroups = seen.software ? 8 : busy_subgroups(adapter),
-        .half = bool(offered.get<vk::PhysicalDeviceVulkan12Features>().shaderFloat16)};
+        .busy_subgroups = seen.software ? 8 : busy_subgroups(adapter)};
     facts.full_subgroups = full_subgroups_of(adapter, uint32_t(facts.features.subgroup));
     facts.dots = offers_dots(adapter);
     facts.features.integer_dots = facts.dots && !seen.software && does_dots_fast(adapter);
@@ -262,8 +258,7 @@ vk::raii::Device make_device(const vk::raii::PhysicalDevice& adapter, const Adap
     const float priority = 1;
     const vk::DeviceQueueCreateInfo queue{
         .queueFamilyIndex = facts.queue_family, .queueCount = 1, .pQueuePriorities = &priority};
-    vk::PhysicalDeviceVulkan12Features features12{.shaderFloat16 = facts.features.half,
-                                                  .timelineSemaphore = true,
+    vk::PhysicalDeviceVulkan12Features features12{.timelineSemaphore = true,
                                                   .bufferDeviceAddress = true};
     DotFeatures dots{.shaderIntegerDotProduct = true};
     const vk::PhysicalDeviceFeatures features{.shaderInt64 = true};
@@ -278,6 +273,7 @@ vk::raii::Device make_device(const vk::raii::PhysicalDevice& adapter, const Adap
     if (facts.features.matrix_units.variant == matrix_units_nv) {
         extensions.push_back(VK_NV_COOPERATIVE_MATRIX_EXTENSION_NAME);
         extensions.push_back(VK_KHR_SHADER_SUBGROUP_UNIFORM_CONTROL_FLOW_EXTENSION_NAME);
+        features12.shaderFloat16 = true;
         features12.vulkanMemoryModel = true;
         matrices.pNext = std::exchange(features12.pNext, &control_flow);
     }

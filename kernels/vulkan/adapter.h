@@ -38,7 +38,7 @@ bool has_extension(const vk::raii::PhysicalDevice& adapter, std::string_view nam
 AdapterFacts facts_of(const vk::raii::PhysicalDevice& adapter);
 // What is free for a device that shares the adapter's memory with others of the run.
 int64_t free_for(const VulkanAdapter& adapter, const VulkanOptions& options);
-// "subgroups of 32, fp16, ..."
+// "subgroups of 32, integer dots, ..."
 std::string text_of(const Features& features, bool software);
 // Throws Error where `device` would be an adapter that lacks something.
 void require_usable(const VulkanAdapter& adapter, const std::string& device);

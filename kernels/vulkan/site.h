@@ -35,7 +35,6 @@ struct Features {
     bool steady_subgroups = false;  // the same number in all shaders
     int most_invocations = 128;     // of a workgroup
     int busy_subgroups = 2048;      // about as many as keep it busy
-    bool half = false;              // arithmetic in f16
     bool integer_dots = false;      // sums of four int8 products as one instruction
     MatrixUnits matrix_units;
 };
