@@ -100,6 +100,10 @@ std::string missing_of(const vk::raii::PhysicalDevice& adapter) {
             .get<vk::PhysicalDeviceSubgroupProperties>();
     if (!(subgroup.supportedOperations & vk::SubgroupFeatureFlagBits::eArithmetic))
         return "subgroup arithmetic";
+    // Loops over a subgroup take steps of the size that the driver says.
+    if (!has_steady_subgroups(adapter) &&
+        full_subgroups_of(adapter, subgroup.subgroupSize).invocations == 0)
+        return "subgroups of one size (VK_EXT_subgroup_size_control)";
     return {};
 }
 
