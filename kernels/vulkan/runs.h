@@ -14,7 +14,7 @@ struct Runs {
 };
 
 // `axes` with their local extents, as both views have them; an axis that a view lacks has stride 0.
-// Throws Error where there are more runs than fit.
+// No operation has more runs than fit.
 Runs runs_of(const graph::Shape& axes, const std::vector<int64_t>& extents, const graph::View& from,
              const graph::View& to);
 // All axes of `view` but the last `rows_of`; the number of its rows for each live one of the first

@@ -20,7 +20,7 @@ struct Walk {
 };
 
 // The axes are those of `views[0]`, without the last `rows_of` ones, which a kernel runs over by
-// itself; the others may lack some of them. Throws Error where there are more runs than fit.
+// itself; the others may lack some of them. No operation has more runs than fit.
 Walk walk(std::span<const graph::View> views, size_t rows_of = 0);
 
 // True where four neighbours of a walk's second operand, which begins at x, can be read at once:
