@@ -258,6 +258,15 @@ AdapterFacts facts_of(const vk::raii::PhysicalDevice& adapter) {
     return facts;
 }
 
+VulkanAdapter listed(const std::string& name, const std::function<AdapterFacts()>& ask) {
+    try {
+        return ask().adapter;
+    } catch (const std::exception& error) {
+        return {.name = name,
+                .missing = std::string("a driver that tells of it (") + error.what() + ")"};
+    }
+}
+
 vk::raii::Device make_device(const vk::raii::PhysicalDevice& adapter, const AdapterFacts& facts) {
     const float priority = 1;
     const vk::DeviceQueueCreateInfo queue{
@@ -327,7 +336,8 @@ VulkanAdapters vulkan_adapters() {
         const Drivers drivers = open_drivers();
         std::set<Uuid> known;
         for (const auto& adapter : adapters_of(drivers.instance)) {
-            found.list.push_back(facts_of(adapter).adapter);
+            found.list.push_back(listed(adapter.getProperties().deviceName.data(),
+                                        [&] { return facts_of(adapter); }));
             VulkanAdapter& last = found.list.back();
             last.twin = last.missing.empty() && !known.insert(uuid_of(adapter)).second;
         }

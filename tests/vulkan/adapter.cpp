@@ -6,6 +6,17 @@
 namespace tandem::kernels::vulkan {
 namespace {
 
+// One that fails leaves the others what they are.
+TEST(VulkanAdapter, is_listed_where_its_driver_fails) {
+    const auto works = [] { return AdapterFacts{.adapter = {.name = "GPU", .free_bytes = 5}}; };
+    const auto fails = []() -> AdapterFacts { throw vk::UnknownError("vkGetSomething"); };
+    EXPECT_EQ(listed("GPU", works).free_bytes, 5);
+    EXPECT_EQ(listed("GPU", works).missing, "");
+    EXPECT_EQ(listed("Odd GPU", fails).name, "Odd GPU");
+    EXPECT_EQ(listed("Odd GPU", fails).missing,
+              "a driver that tells of it (vkGetSomething: ErrorUnknown)");
+}
+
 TEST(VulkanAdapter, memory_is_divided_among_who_has_it) {
     const VulkanOptions alone{.host_bytes = 700}, two{.sharers = 2, .host_bytes = 600},
         beside{.sharers = 2, .host_devices = 1, .host_bytes = 400};
