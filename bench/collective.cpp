@@ -157,6 +157,7 @@ void measure(benchmark::State& state, const std::vector<std::string>& names, Exc
 
 void add(const std::string& set) {
     const std::vector<std::string> names = cli::to_devices(set);
+    (void)kernels::make_devices(names);  // so that a wrong name is one error, not one a measurement
     auto add_one = [&](const char* what, Exchange::Kind kind, Wire wire) {
         const std::string name = std::string(what) + "/" + set + "/" + wire_names[int(wire)];
         benchmark::RegisterBenchmark(name.c_str(),
