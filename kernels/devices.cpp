@@ -105,14 +105,6 @@ bool shares(const std::vector<Place>& places, size_t i) {
     return false;
 }
 
-// Of memory that is free, what devices may have. The rest is for what no plan counts: programs and
-// recordings of them, tables of pages, which are 1/512 of the memory where pages are small, and
-// whatever other processes come to want. Where nothing is left, the system ends one.
-int64_t left_of(int64_t free) {
-    constexpr int64_t most_reserved = int64_t(1) << 30;
-    return free - std::min(free / 64, most_reserved);
-}
-
 // A share of what is free in the host, and at most of what is free near the device's cores.
 int64_t free_bytes(const std::vector<Place>& places, size_t i, int64_t share) {
     const std::optional<MemoryNode>& node = places[i].node;

@@ -38,6 +38,11 @@ int64_t free_memory() {
     return std::min(available, memory_left_in_groups().value_or(available));
 }
 
+int64_t left_of(int64_t free) {
+    constexpr int64_t most_reserved = int64_t(1) << 30;
+    return free - std::min(free / 64, most_reserved);
+}
+
 std::vector<int> usable_cores() {
     std::vector<int> cores;
     cpu_set_t set;

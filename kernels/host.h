@@ -12,7 +12,12 @@ namespace tandem::kernels {
 inline constexpr int64_t large_page = int64_t(1) << 21;
 
 int64_t total_memory();
-int64_t free_memory();                    // that this process could use without swapping
+int64_t free_memory();  // that this process could use without swapping
+// Of memory that is free, the host's or a GPU's, what devices may have. The rest is for what no
+// plan counts: programs and recordings of them, ways into memory, tables of pages, which are 1/512
+// of it where pages are small, and whatever other processes come to want. Where nothing is left,
+// the system ends one.
+int64_t left_of(int64_t free);
 std::vector<int> usable_cores();          // that this process may run on
 bool has_gpu();                           // or something like it, by what the system shows
 void pin_to(std::span<const int> cores);  // the calling thread, where that is allowed

@@ -167,7 +167,8 @@ std::string text_of(const Features& features, bool software) {
 // host does not see.
 int64_t free_for(const VulkanAdapter& adapter, const VulkanOptions& options) {
     if (adapter.software) return options.host_bytes;
-    return adapter.free_bytes / (options.sharers + (adapter.integrated ? options.host_devices : 0));
+    return left_of(adapter.free_bytes) /
+           (options.sharers + (adapter.integrated ? options.host_devices : 0));
 }
 
 namespace {
