@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "kernels/cpu/ops/row_parts.h"
 #include "kernels/cpu/rows.h"
 #include "kernels/cpu/site.h"
 
@@ -31,14 +32,17 @@ inline Task bind_rows(Combine combine, const Operation& operation, const Site& s
     bool one_value = b.axes.empty() && columns > 0, repeated = b.axes.size() < a.axes.size();
     Rows from_b = *as_rows(b, one_value ? 0 : columns);
     return [=](const Worker& worker) {
-        const auto [first, last] = to.share(site.inputs(), y, worker);
         float* row = from_b.data;  // where it is the same for all
         if (one_value) {
             row = worker.scratch(to.length);
             std::fill_n(row, to.length, *from_b.data);
         }
-        for (int64_t r = first; r < last; ++r)
-            combine(from_a.row(r), repeated ? row : from_b.row(r), to.row(r), to.length);
+        const int64_t tokens = to.live ? live_count(y, site.inputs()) : 1;
+        each_row_part(tokens, to.per_live, to.length, worker, [&](int64_t r, Range columns) {
+            const float* b_row = repeated ? row : from_b.row(r);
+            combine(from_a.row(r) + columns.first, b_row + columns.first, to.row(r) + columns.first,
+                    columns.count());
+        });
     };
 }
 

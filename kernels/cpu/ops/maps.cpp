@@ -1,5 +1,6 @@
-// scale, sigmoid, softplus and soft_cap on the CPU: one number to one number. Rows are shared out;
-// their length is that of all but the first axis.
+// scale, sigmoid, softplus and soft_cap on the CPU: one number to one number, over rows of all but
+// the first axis.
+#include "kernels/cpu/ops/row_parts.h"
 #include "kernels/cpu/rows.h"
 #include "kernels/cpu/site.h"
 
@@ -37,13 +38,10 @@ Task bind(const Launch& launch, const Site& site) {
     float parameter =
         entry.parameter ? float(operation.node->attributes.number(entry.parameter)) : 0;
     return [=, map = site.isa.*entry.map](const Worker& worker) {
-        // A single row is divided, too: one token is the common case.
-        if (to.count(site.inputs(), y) == 1) {
-            const auto [first, last] = worker.share(to.length);
-            return map(from.data + first, to.data + first, last - first, parameter);
-        }
-        const auto [first, last] = to.share(site.inputs(), y, worker);
-        for (int64_t r = first; r < last; ++r) map(from.row(r), to.row(r), to.length, parameter);
+        const int64_t tokens = to.live ? live_count(y, site.inputs()) : 1;
+        each_row_part(tokens, to.per_live, to.length, worker, [&](int64_t r, Range columns) {
+            map(from.row(r) + columns.first, to.row(r) + columns.first, columns.count(), parameter);
+        });
     };
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "kernels/cpu/forms.h"
+#include "kernels/cpu/ops/row_parts.h"
 #include "kernels/cpu/rows.h"
 
 namespace tandem::kernels::cpu::ops {
@@ -41,15 +42,41 @@ void each_dense_row(const graph::View& view, const Site& site, const Worker& wor
     for (int64_t r = first; r < last; ++r) use(r, dense.row(r));
 }
 
+// Some blocks of a row, made by themselves and put in their places.
+void quantize_part(Codes codes, const Isa& isa, const float* row, int64_t length, Range columns,
+                   uint8_t* to, const Worker& worker) {
+    const int64_t count = columns.count();
+    const Q8Row whole = q8_row(length, codes.block), part = q8_row(count, codes.block);
+    auto* made = reinterpret_cast<uint8_t*>(worker.scratch(part.bytes / int64_t(sizeof(float))));
+    codes.quantize(isa, row + columns.first, count, made);
+    // Numbers of `bytes` for every so many columns.
+    auto put = [&](int64_t Q8Row::*field, int64_t each, int64_t bytes) {
+        const int64_t at = field ? whole.*field : 0, from = field ? part.*field : 0;
+        std::copy_n(made + from, count / each * bytes, to + at + columns.first / each * bytes);
+    };
+    put(nullptr, 1, 1);  // the codes
+    put(&Q8Row::scales, codes.block, 4);
+    put(&Q8Row::sums16, 16, 4);
+    put(&Q8Row::real_sums16, 16, 4);
+    put(&Q8Row::sums32, 32, 4);
+    put(&Q8Row::real_sums32, 32, 4);
+}
+
 template <Codes codes>
 Task bind_q8(const Launch& launch, const Site& site) {
     graph::View from = site.view(launch.operations[0].inputs[0]);
     graph::View to = site.view(launch.operations[0].output);
     int64_t columns = columns_of(from), stride = q8_row(columns, codes.block).bytes;
     return [=](const Worker& worker) {
-        each_dense_row(from, site, worker, [&](int64_t r, const float* row) {
-            codes.quantize(site.isa, row, columns,
-                           reinterpret_cast<uint8_t*>(to.data) + r * stride);
+        DenseRows dense(from);
+        const int64_t tokens = live_count(from, site.inputs());
+        each_row_part(tokens, 1, columns, worker, [&](int64_t r, Range part) {
+            const float* row = dense.row(r);
+            uint8_t* made = reinterpret_cast<uint8_t*>(to.data) + r * stride;
+            if (part.count() == columns)
+                codes.quantize(site.isa, row, columns, made);
+            else
+                quantize_part(codes, site.isa, row, columns, part, made, worker);
         });
     };
 }
