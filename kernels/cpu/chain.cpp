@@ -74,6 +74,25 @@ bool by_tokens(const Launch& launch) {
     return true;
 }
 
+bool of_few(const Launch& launch) { return !in_tiles(launch.operations[0].output.view); }
+
+// Of a few tokens with long rows. All members together have more to save than by not meeting.
+bool is_divided(const Launch& launch) {
+    constexpr int64_t most_columns = 8192;
+    return of_few(launch) &&
+           std::any_of(launch.operations.begin(), launch.operations.end(),
+                       [](const Operation& operation) {
+                           return columns_of(operation.output.view) > most_columns;
+                       });
+}
+
+// Of one token, which is one member's, who does one launch after another.
+bool of_one(const Launch& launch) {
+    return std::all_of(
+        launch.operations.begin(), launch.operations.end(),
+        [](const Operation& operation) { return operation.output.view.extents[0] == 1; });
+}
+
 Places places_of(const Launch& launch, const Site& site) {
     Places places;
     for (const Operation& operation : launch.operations) {
@@ -91,16 +110,18 @@ std::vector<Chain> chains_of(std::span<const Launch> launches, const Site& site)
     std::vector<Chain> chains;
     std::vector<Places> links;  // of the last chain
     for (size_t i = 0; i < launches.size(); ++i) {
-        if (!by_tokens(launches[i])) {
-            chains.push_back({.first = i, .last = i + 1, .by_tokens = false});
+        const Launch& launch = launches[i];
+        if (!by_tokens(launch) || is_divided(launch)) {
+            chains.push_back({.first = i, .last = i + 1});
             continue;
         }
-        const Places places = places_of(launches[i], site);
-        bool follows = !chains.empty() && chains.back().by_tokens;
+        const bool few = of_few(launch);
+        const Places places = places_of(launch, site);
+        bool follows = !chains.empty() && chains.back().by_tokens && chains.back().of_few == few;
         for (size_t link = 0; follows && link < links.size(); ++link)
-            follows = places.may_follow(links[link]);
+            follows = of_one(launch) || places.may_follow(links[link]);
         if (!follows) {
-            chains.push_back({i, i, true});
+            chains.push_back({.first = i, .last = i, .by_tokens = true, .of_few = few});
             links.clear();
         }
         chains.back().last = i + 1;
