@@ -18,21 +18,20 @@ int64_t chunk_bytes(Reach reach) { return int64_t(reach == Reach::Device ? 64 : 
 using Flags = vk::MemoryPropertyFlags;
 using Flag = vk::MemoryPropertyFlagBits;
 
-// What the memory must be, and in order of preference what it had better be.
+// What the memory must be, and what it had better be.
 struct Wish {
-    Flags needed;
-    Flags better[2];
+    Flags needed, better;
 };
 
 Wish wish_for(Reach reach) {
     const Flags host = Flag::eHostVisible | Flag::eHostCoherent;
     switch (reach) {
         case Reach::Device:
-            return {Flag::eDeviceLocal, {Flag::eDeviceLocal, Flag::eDeviceLocal}};
+            return {Flag::eDeviceLocal, Flag::eDeviceLocal};
         case Reach::Shared:
-            return {host, {host | Flag::eHostCached, host}};
+            return {host, host | Flag::eHostCached};
         case Reach::Written:
-            return {host, {host | Flag::eDeviceLocal, host}};
+            return {host, host | Flag::eDeviceLocal};
     }
     return {};
 }
@@ -51,13 +50,32 @@ Memory::Memory(const vk::raii::PhysicalDevice& adapter, const vk::raii::Device& 
     most_allocations_ = adapter.getProperties().limits.maxMemoryAllocationCount;
 }
 
-uint32_t Memory::type_for(Reach reach, uint32_t allowed) const {
+std::vector<uint32_t> types_for(const vk::PhysicalDeviceMemoryProperties& properties, Reach reach,
+                                uint32_t allowed) {
     const Wish wish = wish_for(reach);
-    for (Flags flags : {wish.better[0], wish.better[1], wish.needed})
-        for (uint32_t i = 0; i < properties_.memoryTypeCount; ++i)
-            if ((allowed >> i & 1) && (properties_.memoryTypes[i].propertyFlags & flags) == flags)
-                return i;
-    throw Error("device " + name_ + ": the driver offers no memory of the kind that is needed");
+    std::vector<uint32_t> types;
+    for (Flags flags : {wish.better, wish.needed})
+        for (uint32_t i = 0; i < properties.memoryTypeCount; ++i)
+            if ((allowed >> i & 1) && (properties.memoryTypes[i].propertyFlags & flags) == flags &&
+                std::ranges::find(types, i) == types.end())
+                types.push_back(i);
+    return types;
+}
+
+// Of the first type that has room: the memory of a GPU that the host reaches may be small.
+vk::raii::DeviceMemory Memory::allocate(const vk::MemoryRequirements& needs, Reach reach) const {
+    const std::vector<uint32_t> types = types_for(properties_, reach, needs.memoryTypeBits);
+    if (types.empty())
+        throw Error("device " + name_ + ": the driver offers no memory of the kind that is needed");
+    const vk::MemoryAllocateFlagsInfo flags{.flags = vk::MemoryAllocateFlagBits::eDeviceAddress};
+    for (auto type = types.begin();; ++type) {
+        try {
+            return {device_,
+                    {.pNext = &flags, .allocationSize = needs.size, .memoryTypeIndex = *type}};
+        } catch (const vk::OutOfDeviceMemoryError&) {
+            if (type + 1 == types.end()) throw;
+        }
+    }
 }
 
 // Blocks that are not much smaller than a chunk leave holes in it that no other fits. Small ones
@@ -74,10 +92,7 @@ Memory::Chunk Memory::make_chunk(int64_t bytes, Reach reach) {
                   .usage = Usage::eShaderDeviceAddress | Usage::eStorageBuffer |
                            Usage::eTransferSrc | Usage::eTransferDst | Usage::eIndirectBuffer});
     const vk::MemoryRequirements needs = buffer.getMemoryRequirements();
-    const uint32_t type = type_for(reach, needs.memoryTypeBits);
-    const vk::MemoryAllocateFlagsInfo flags{.flags = vk::MemoryAllocateFlagBits::eDeviceAddress};
-    vk::raii::DeviceMemory memory(
-        device_, {.pNext = &flags, .allocationSize = needs.size, .memoryTypeIndex = type});
+    vk::raii::DeviceMemory memory = allocate(needs, reach);
     allocated_ += int64_t(needs.size);
     ++allocations_;
     buffer.bindMemory(*memory, 0);
@@ -85,7 +100,7 @@ Memory::Chunk Memory::make_chunk(int64_t bytes, Reach reach) {
     if (reach != Reach::Device)
         mapped = static_cast<std::byte*>(memory.mapMemory(0, VK_WHOLE_SIZE));
     const vk::DeviceAddress address = device_.getBufferAddress({.buffer = *buffer});
-    return {std::move(memory), std::move(buffer), mapped, address, bytes, 0, type};
+    return {std::move(memory), std::move(buffer), mapped, address, bytes, 0};
 }
 
 Block Memory::take(int64_t bytes, Reach reach) {

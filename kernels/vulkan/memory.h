@@ -4,6 +4,7 @@
 
 #include <deque>
 #include <string>
+#include <vector>
 
 #include "kernels/vulkan/raii.h"
 
@@ -22,6 +23,10 @@ enum class Reach {
     Shared,   // the host's, which both reach and the host reads fast
     Written,  // written by the host, read by the device
 };
+
+// Numbers of the memory types that serve, of those that are allowed, one bit each: the best first.
+std::vector<uint32_t> types_for(const vk::PhysicalDeviceMemoryProperties& properties, Reach reach,
+                                uint32_t allowed);
 
 class Memory {
   public:
@@ -42,10 +47,9 @@ class Memory {
         std::byte* mapped;
         vk::DeviceAddress address;
         int64_t bytes, used;
-        uint32_t type;
     };
 
-    uint32_t type_for(Reach reach, uint32_t allowed) const;
+    vk::raii::DeviceMemory allocate(const vk::MemoryRequirements& needs, Reach reach) const;
     bool stands_alone(int64_t bytes, Reach reach) const;
     Chunk make_chunk(int64_t bytes, Reach reach);
 

@@ -14,6 +14,23 @@ namespace {
 
 constexpr int64_t kib = 1024, mib = 1024 * kib;
 
+// Where the best is full, the next one is tried.
+TEST(MemoryTypes, serve_in_order_of_preference) {
+    using Flag = vk::MemoryPropertyFlagBits;
+    const vk::MemoryPropertyFlags host = Flag::eHostVisible | Flag::eHostCoherent;
+    vk::PhysicalDeviceMemoryProperties gpu{.memoryTypeCount = 5};
+    gpu.memoryTypes[1].propertyFlags = Flag::eDeviceLocal;
+    gpu.memoryTypes[2].propertyFlags = host;
+    gpu.memoryTypes[3].propertyFlags = host | Flag::eHostCached;
+    gpu.memoryTypes[4].propertyFlags = host | Flag::eDeviceLocal;
+    using Types = std::vector<uint32_t>;
+    EXPECT_EQ(types_for(gpu, Reach::Device, ~0u), (Types{1, 4}));
+    EXPECT_EQ(types_for(gpu, Reach::Shared, ~0u), (Types{3, 2, 4}));
+    EXPECT_EQ(types_for(gpu, Reach::Written, ~0u), (Types{4, 2, 3}));
+    EXPECT_EQ(types_for(gpu, Reach::Written, 0b01111), (Types{2, 3}));
+    EXPECT_EQ(types_for(gpu, Reach::Written, 0b00011), Types{});
+}
+
 class VulkanMemory : public ::testing::Test {
   protected:
     void SetUp() override {
