@@ -10,6 +10,8 @@
 #include <span>
 #include <string>
 
+#include "data.h"
+
 namespace tandem::test {
 
 class Folder {
@@ -18,7 +20,9 @@ class Folder {
         const auto* test = ::testing::UnitTest::GetInstance()->current_test_info();
         std::string name = "tandem_";
         if (test) name += std::string(test->test_suite_name()) + "_" + test->name() + "_";
-        path_ = std::filesystem::path(::testing::TempDir()) / (name + std::to_string(::getpid()));
+        // Names of suites with parameters have a / in them.
+        path_ = std::filesystem::path(::testing::TempDir()) /
+                name_of(name + std::to_string(::getpid()));
         std::filesystem::create_directories(path_);
     }
     ~Folder() { std::filesystem::remove_all(path_); }

@@ -2,10 +2,9 @@
 // 128 MiB among them.
 #include <gtest/gtest.h>
 
-#include <filesystem>
-
 #include "cli/engine.h"
 #include "cli/synth/model.h"
+#include "gguf/folder.h"
 #include "kernels/vulkan.h"
 #include "nmse.h"
 
@@ -29,11 +28,11 @@ std::vector<float> logits_on(const gguf::File& file, const char* device) {
 
 TEST(Vulkan, reads_a_table_that_no_descriptor_reaches) {
     if (kernels::vulkan_adapters().list.empty()) GTEST_SKIP() << kernels::vulkan_adapters().absence;
-    const auto path = std::filesystem::temp_directory_path() / "tandem_large_table.gguf";
+    const Folder folder;
+    const auto path = folder / "large.gguf";
     cli::write(cli::design("llama-1b:Q4_0", 1, 0), path);
     const gguf::File file = gguf::File::open(path);
     const std::vector<float> expected = logits_on(file, "cpu"), found = logits_on(file, "vulkan0");
-    std::filesystem::remove(path);
     // The CPU rounds activations to 8 bits.
     EXPECT_LE(nmse(found, expected), 1e-3);
 }
