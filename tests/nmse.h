@@ -6,10 +6,11 @@
 
 namespace tandem::test {
 
-// The power of the error over that of the reference; infinite where there are not as many numbers,
-// and no number where one of them is none.
+// The power of the error over that of the reference; infinite where there are not as many numbers
+// or none at all, and no number where one of them is none.
 inline double nmse(std::span<const float> x, std::span<const float> reference) {
-    if (x.size() != reference.size()) return std::numeric_limits<double>::infinity();
+    if (x.size() != reference.size() || reference.empty())
+        return std::numeric_limits<double>::infinity();
     double error = 0, power = 0;
     for (size_t i = 0; i < x.size(); ++i) {
         const double off = double(x[i]) - reference[i];

@@ -268,6 +268,7 @@ std::string difference(const Data& has, const Data& expected) {
     if (has.ids != expected.ids) return "other ids";
     if (has.rows != expected.rows) return "other stored rows";
     if (has.values.size() != expected.values.size()) return "another size";
+    if (expected.values.empty()) return "";
     const double off = nmse(has.values, expected.values);
     return off <= 1e-12 ? "" : "NMSE " + std::to_string(off);
 }
