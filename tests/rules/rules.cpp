@@ -88,7 +88,7 @@ TEST(Rules, parts_make_the_whole) {
         }
     }
     RecordProperty("cuts", int(cuts));
-    EXPECT_GT(cuts, 250u);
+    EXPECT_GT(cuts, 600u);
 }
 
 TEST(Rules, what_is_kept_whole_must_be) {
