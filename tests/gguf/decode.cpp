@@ -11,6 +11,7 @@ namespace tandem::gguf {
 namespace {
 
 using test::bytes_of_hex;
+using test::floats;
 
 // The types whose vectors are blocks; F16 and BF16 have vectors of single numbers.
 std::vector<DType> block_types() {
@@ -19,12 +20,6 @@ std::vector<DType> block_types() {
         if (type.block > 1) types.push_back(type.dtype);
     }
     return types;
-}
-
-std::vector<float> floats(const nlohmann::json& json) {
-    std::vector<float> values;
-    for (const auto& value : json) values.push_back(float(value.get<double>()));
-    return values;
 }
 
 void expect_same_bits(std::span<const float> found, std::span<const float> expected,

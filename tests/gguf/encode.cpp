@@ -12,18 +12,14 @@
 namespace tandem::gguf {
 namespace {
 
+using test::floats;
+
 std::vector<DType> block_types_with_encoder() {
     std::vector<DType> types;
     for (const DTypeTraits& type : dtypes()) {
         if (type.block > 1 && type.encode) types.push_back(type.dtype);
     }
     return types;
-}
-
-std::vector<float> floats(const nlohmann::json& json) {
-    std::vector<float> values;
-    for (const auto& value : json) values.push_back(float(value.get<double>()));
-    return values;
 }
 
 std::vector<std::byte> encoded(DType dtype, std::span<const float> values,

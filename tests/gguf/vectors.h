@@ -39,6 +39,12 @@ inline std::string hex_of_bytes(std::span<const std::byte> bytes) {
     return hex;
 }
 
+inline std::vector<float> floats(const nlohmann::json& json) {
+    std::vector<float> values;
+    for (const auto& value : json) values.push_back(float(value.get<double>()));
+    return values;
+}
+
 // A bit pattern, most significant digit first.
 inline uint32_t bits_of_hex(const std::string& hex) {
     return uint32_t(std::stoul(hex, nullptr, 16));

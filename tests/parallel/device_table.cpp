@@ -5,6 +5,7 @@
 
 #include "gguf/error.h"
 #include "gguf/folder.h"
+#include "gguf/vectors.h"
 
 namespace tandem::parallel {
 namespace {
@@ -24,12 +25,8 @@ class DeviceTables : public ::testing::Test {
         return read("{\"devices\": [" + list + "]" + more + "}");
     }
     std::string error_of(const std::string& more) {
-        try {
-            pair(more);
-        } catch (const Error& error) {
-            return std::string(error.what()).substr(("device table " + path()).size() + 2);
-        }
-        return "";
+        const std::string error = test::error_of([&] { pair(more); });
+        return error.empty() ? error : error.substr(("device table " + path()).size() + 2);
     }
     std::string path() { return (folder / "table.json").string(); }
 

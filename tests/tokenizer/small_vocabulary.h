@@ -7,6 +7,7 @@
 
 #include "gguf/error.h"
 #include "gguf/metadata.h"
+#include "gguf/vectors.h"
 #include "model/tokenizer/tokenizer.h"
 
 namespace tandem::test {
@@ -48,12 +49,7 @@ inline gguf::Metadata small_vocabulary(const std::string& kind,
 }
 
 inline std::string error_of(const gguf::Metadata& metadata) {
-    try {
-        const Tokenizer tokenizer(metadata, "small.gguf");
-    } catch (const Error& error) {
-        return error.what();
-    }
-    return "no error";
+    return test::error_of([&] { const Tokenizer tokenizer(metadata, "small.gguf"); });
 }
 
 // <unk> <s> </s>, the 256 bytes from id 3 on, and then `more`.
