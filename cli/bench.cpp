@@ -18,6 +18,7 @@
 #include "cli/bench/source.h"
 #include "cli/bench/status.h"
 #include "cli/bench/tables.h"
+#include "cli/commit.h"
 #include "cli/driver.h"
 #include "cli/format.h"
 #include "cli/model_options.h"
@@ -43,6 +44,12 @@ std::string utc_now() {
     char text[32];
     std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
     return text;
+}
+
+// "1a2b3c4 (42)", as llama-bench says it.
+std::string build() {
+    if (commit.hash.empty()) return TANDEM_VERSION;
+    return std::string(commit.hash) + " (" + std::to_string(commit.number) + ")";
 }
 
 std::string processor() {
@@ -294,9 +301,9 @@ void act(Bench& bench) {
     if (bench.arguments.has("plot"))
         picture.emplace(bench.arguments.text("plot"), "the picture", &bench.interrupts);
     const std::string format = bench.arguments.text("output", "md");
-    Tables tables(format, bench.arguments.text("output-err", "none"), TANDEM_VERSION,
-                  cases.columns);
-    bench.row.build = TANDEM_VERSION;
+    Tables tables(format, bench.arguments.text("output-err", "none"), build(), cases.columns);
+    bench.row.build = commit.hash.empty() ? TANDEM_VERSION : commit.hash;
+    bench.row.build_number = commit.number;
     bench.row.cpu = processor();
     const auto finish = [&] {
         tables.finish(bench.rows);

@@ -112,7 +112,7 @@ std::string md_foot(std::string_view build, std::span<const Row> rows) {
             limits.push_back(std::move(text));
     std::string text;
     for (const std::string& line : limits) text += "\nlimits: " + line + "\n";
-    return text + "\nbuild: " + std::string(build) + " (0)\n";
+    return text + "\nbuild: " + std::string(build) + "\n";
 }
 
 // Values.

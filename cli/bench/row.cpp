@@ -96,7 +96,7 @@ std::vector<Field> fields(const Row& row) {
     const Setup& setup = row.test.setup;
     const std::vector<double> times = in_reals(row.nanoseconds), rates = row.rates();
     return {{"build_commit", row.build},
-            {"build_number", int64_t(0)},
+            {"build_number", row.build_number},
             {"cpu_info", row.cpu},
             {"gpu_info", std::string()},
             {"backends", row.backends},

@@ -20,7 +20,8 @@ struct Least {
 
 struct Row {
     Case test;
-    std::string build;                  // version of the program
+    std::string build;                  // commit of the program, or its version where there is none
+    int64_t build_number = 0;           // of commits up to that
     std::string cpu;                    // name of the processor
     std::string backends;               // "CPU"
     std::string file;                   // path of the model

@@ -58,7 +58,7 @@ TEST(BenchTable, markdown) {
               "| llama ?B all F32               |   1.12 MiB |     0.29 M | CPU        |       4 |"
               "       tg8 @ d64 |          8.00 \xC2\xB1 0.00 |   0.1 % |   0.0 % |    0.1 % |\n"
               "\nlimits: 33.6 GB/s, 1.2 TMAC/s, 160.0 GMAC/s of floats (cpu:0,cpu:1, 4 threads)\n"
-              "\nbuild: 0.1.0 (0)\n");
+              "\nbuild: 0.1.0\n");
 }
 
 TEST(BenchTable, markdown_with_all_columns) {
@@ -82,7 +82,7 @@ TEST(BenchTable, markdown_with_all_columns) {
               "      512 |   q8_0 |    f16 |          0 | tensor | cpu:0/cpu:1  | 3.00/1.00    |"
               "        pp16+tg4 |    7500.00 \xC2\xB1 3535.53 |  37.5 % |  15.0 % |   37.5 % |\n"
               "\nlimits: 33.6 GB/s, 1.2 TMAC/s, 160.0 GMAC/s of floats (cpu:0,cpu:1, 4 threads)\n"
-              "\nbuild: 0.1.0 (0)\n");
+              "\nbuild: 0.1.0\n");
 }
 
 // Each set of devices has its own, those of one set may rise, and what differs by less than is
@@ -101,9 +101,19 @@ TEST(BenchTable, limits_are_said_once) {
     const std::string sums = "limits: 33.6 GB/s, 1.2 TMAC/s, 160.0 GMAC/s of floats ";
     const std::string foot = "\n" + sums + "(cpu:0,cpu:1, 4 threads)\n" +
                              "\nlimits: 4.0 TB/s, 50.0 TMAC/s (vulkan0)\n" + "\n" + sums +
-                             "(cpu:0,cpu:1, 1 thread)\n" + "\nbuild: 0.1.0 (0)\n";
+                             "(cpu:0,cpu:1, 1 thread)\n" + "\nbuild: 0.1.0\n";
     EXPECT_TRUE(text.ends_with("|\n" + foot)) << text;
     EXPECT_EQ(table("md", {}).find("limits:"), std::string::npos);
+}
+
+TEST(BenchTable, says_which_commit_was_measured) {
+    EXPECT_TRUE(find_format("md").foot("1a2b3c4 (42)", {}).ends_with("\nbuild: 1a2b3c4 (42)\n"));
+    Row row = example();
+    row.build = "1a2b3c4";
+    row.build_number = 42;
+    const auto fields = nlohmann::json::parse(table("jsonl", {row}));
+    EXPECT_EQ(fields["build_commit"], "1a2b3c4");
+    EXPECT_EQ(fields["build_number"], 42);
 }
 
 constexpr const char* object = R"(  {
