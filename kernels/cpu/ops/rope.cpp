@@ -5,6 +5,7 @@
 #include <complex>
 #include <span>
 
+#include "kernels/cpu/forms.h"
 #include "kernels/cpu/rows.h"
 #include "kernels/cpu/site.h"
 
@@ -70,32 +71,25 @@ class Turns {
 
     using Number = std::complex<double>;
 
-    // One member's, with room for count() numbers.
-    class Cursor {
-      public:
-        Cursor(const Turns& turns, Number* room)
-            : turns_(turns), base_(room, turns.angles_.size()) {}
-
-        void at(int64_t position, float* cosines, float* sines) {
-            const int64_t begin = position / span * span;
-            if (begin != begin_)
-                for (size_t i = 0; i < base_.size(); ++i)
-                    base_[i] =
-                        turns_.magnitude_ * std::polar(1.0, double(begin) * turns_.angles_[i]);
-            begin_ = begin;
-            const auto* step = &turns_.steps_[size_t(position - begin) * base_.size()];
-            for (size_t i = 0; i < base_.size(); ++i) {
-                const double c = base_[i].real(), s = base_[i].imag();
-                cosines[i] = float(c * step[i].real() - s * step[i].imag());
-                sines[i] = float(c * step[i].imag() + s * step[i].real());
-            }
-        }
-
-      private:
-        const Turns& turns_;
-        std::span<Number> base_;
-        int64_t begin_ = -1;
+    // Those of a multiple of `span`, which many positions need one after another.
+    struct Base {
+        int64_t begin = -1;
+        Number* numbers = nullptr;  // [count()]
     };
+
+    void at(int64_t position, Base& base, float* cosines, float* sines) const {
+        const int64_t begin = position / span * span;
+        if (begin != base.begin)
+            for (size_t i = 0; i < angles_.size(); ++i)
+                base.numbers[i] = magnitude_ * std::polar(1.0, double(begin) * angles_[i]);
+        base.begin = begin;
+        const Number* step = &steps_[size_t(position - begin) * angles_.size()];
+        for (size_t i = 0; i < angles_.size(); ++i) {
+            const double c = base.numbers[i].real(), s = base.numbers[i].imag();
+            cosines[i] = float(c * step[i].real() - s * step[i].imag());
+            sines[i] = float(c * step[i].imag() + s * step[i].real());
+        }
+    }
 
   private:
     static constexpr int64_t span = tile_tokens;  // what a member of a chain gets at a time
@@ -118,15 +112,22 @@ Task bind(const Launch& launch, const Site& site) {
     if (factor_view) factors = graph::load(factor_view);
     const Turns turns(rope_angles(rope, factors), rope.magnitude);
     auto* pairs = rope.halves ? turn<true> : turn<false>;
-    return [=](const Worker& worker) {
+    // Of a few tokens each keeps its base from step to step: the next position has the same,
+    // mostly. A token is one member's, and no guest's.
+    const int64_t few = in_tiles(x) ? 0 : x.extents[0];
+    std::vector<Turns::Number> numbers(size_t(few * turns.count()));
+    std::vector<int64_t> begins(size_t(few), -1);
+    return [=](const Worker& worker) mutable {
         constexpr int64_t floats = sizeof(Turns::Number) / sizeof(float);
         float* room = worker.scratch((floats + 2) * turns.count());
-        Turns::Cursor cursor(turns, reinterpret_cast<Turns::Number*>(room));
+        Turns::Base base{.numbers = reinterpret_cast<Turns::Number*>(room)};
         float* cosines = room + floats * turns.count();
         float* sines = cosines + turns.count();
         const auto [first, last] = worker.share_rows(live_count(x, site.inputs()), 1);
         for (int64_t t = first; t < last; ++t) {
-            cursor.at(reinterpret_cast<const int32_t*>(positions.data)[t], cosines, sines);
+            if (few > 0) base = {begins[size_t(t)], &numbers[size_t(t * turns.count())]};
+            turns.at(reinterpret_cast<const int32_t*>(positions.data)[t], base, cosines, sines);
+            if (few > 0) begins[size_t(t)] = base.begin;
             for (const auto& [from, to] : all)
                 for (int64_t r = t * from.per_live; r < (t + 1) * from.per_live; ++r) {
                     pairs(rope.dims, cosines, sines, from.row(r), to.row(r));
