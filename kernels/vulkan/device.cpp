@@ -59,6 +59,9 @@ vk::raii::Semaphore make_timeline(const vk::raii::Device& device) {
 // Of a GPU that was idle: a third of its speed was seen.
 constexpr double seconds_of_warmup = 0.5;
 
+// What needs less memory for activations.
+constexpr std::string_view smaller_steps = "use smaller steps (-ub)";
+
 bool is_vector(graph::Use use) { return use == graph::Use::Vector; }
 
 }  // namespace
@@ -171,7 +174,9 @@ Address VulkanDevice::codebook(gguf::DType dtype) {
 
 void VulkanDevice::make_state(int value, gguf::DType dtype, int64_t rows, int64_t columns) {
     guarded(description_.name, "making caches", [&] {
-        const Block block = memory_.take(rows * plane_row_bytes(dtype, columns), Reach::Device);
+        const Block block =
+            memory_.take(rows * plane_row_bytes(dtype, columns), Reach::Device,
+                         "divide the model among more devices, or try a shorter context");
         upload_.clear(block);
         states_[value] = block.address;
     });
@@ -179,7 +184,7 @@ void VulkanDevice::make_state(int value, gguf::DType dtype, int64_t rows, int64_
 
 void VulkanDevice::make_arena(int64_t bytes) {
     guarded(description_.name, "making room for activations", [&] {
-        arena_ = memory_.take(bytes, Reach::Device);
+        arena_ = memory_.take(bytes, Reach::Device, smaller_steps);
         upload_.clear(arena_);
         upload_.finish();
     });
@@ -187,7 +192,7 @@ void VulkanDevice::make_arena(int64_t bytes) {
 
 std::byte* VulkanDevice::exchange_memory(int64_t bytes) {
     return guarded(description_.name, "making room for exchanges", [&] {
-        exchanged_.push_back(memory_.take(bytes, Reach::Shared));
+        exchanged_.push_back(memory_.take(bytes, Reach::Shared, smaller_steps));
         return exchanged_.back().mapped;
     });
 }

@@ -43,7 +43,8 @@ Memory::Memory(const vk::raii::PhysicalDevice& adapter, const vk::raii::Device& 
     : device_(device), name_(std::move(name)), properties_(adapter.getMemoryProperties()) {
     auto chain = adapter.getProperties2<vk::PhysicalDeviceProperties2,
                                         vk::PhysicalDeviceMaintenance3Properties>();
-    // Offsets within a weight are 32 bits in shaders.
+    // Within rows offsets are 32 bits in shaders; rows themselves may lie anywhere. How large a
+    // buffer may be, Vulkan 1.2 does not tell: few drivers make larger ones.
     largest_ = int64_t(std::min<uint64_t>(
         chain.get<vk::PhysicalDeviceMaintenance3Properties>().maxMemoryAllocationSize,
         0xfffffff0u));
@@ -103,14 +104,13 @@ Memory::Chunk Memory::make_chunk(int64_t bytes, Reach reach) {
     return {std::move(memory), std::move(buffer), mapped, address, bytes, 0};
 }
 
-Block Memory::take(int64_t bytes, Reach reach) {
+Block Memory::take(int64_t bytes, Reach reach, std::string_view remedy) {
     const int64_t alignment = alignment_of(reach);
     const int64_t size = std::max(alignment, (bytes + alignment - 1) / alignment * alignment);
     if (size > largest_)
         throw Error("device " + name_ + ": " + std::to_string(bytes >> 20) +
                     " MiB in one piece are more than the " + std::to_string(largest_ >> 20) +
-                    " MiB that its driver allows: divide the model among more devices, or try a "
-                    "shorter context");
+                    " MiB that its driver allows; " + std::string(remedy));
     std::deque<Chunk>& chunks = chunks_[size_t(reach)];
     auto chunk = std::find_if(chunks.begin(), chunks.end(), [&](const Chunk& candidate) {
         return candidate.bytes - candidate.used >= size;

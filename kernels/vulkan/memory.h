@@ -4,6 +4,7 @@
 
 #include <deque>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "kernels/vulkan/raii.h"
@@ -35,8 +36,9 @@ class Memory {
            std::string name);
 
     // At a multiple of 256 bytes, Shared of 4096, not cleared. Throws vk::OutOfDeviceMemoryError,
-    // and Error where no block can be so large.
-    Block take(int64_t bytes, Reach reach);
+    // and where no block can be so large Error, which ends with `remedy`: what would help.
+    Block take(int64_t bytes, Reach reach,
+               std::string_view remedy = "divide the model among more devices");
     int64_t largest() const { return largest_; }      // that one block can be
     int64_t allocated() const { return allocated_; }  // bytes, with those that no block uses
 

@@ -49,10 +49,15 @@ TEST(VulkanErrors, say_what_is_too_large_for_one_piece) {
     const std::string text =
         error_of([&] { device->make_state(0, gguf::DType::F32, 1 << 20, 1 << 12); });
     EXPECT_EQ(text.find("device vulkan0: 16384 MiB in one piece are more than the "), 0u) << text;
-    EXPECT_NE(text.find(" MiB that its driver allows: divide the model among more devices, or "
+    EXPECT_NE(text.find(" MiB that its driver allows; divide the model among more devices, or "
                         "try a shorter context"),
               std::string::npos)
         << text;
+    for (const std::string& of_steps :
+         {error_of([&] { device->make_arena(int64_t(16) << 30); }),
+          error_of([&] { device->exchange_memory(int64_t(16) << 30); })})
+        EXPECT_TRUE(of_steps.ends_with(" MiB that its driver allows; use smaller steps (-ub)"))
+            << of_steps;
 }
 
 TEST(VulkanErrors, say_which_rows_are_too_long) {
