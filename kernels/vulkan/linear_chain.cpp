@@ -11,11 +11,6 @@ namespace {
 
 constexpr uint32_t plus_like = 1, plus_row = 2, plus_both = 3, gated = 4;
 
-graph::Shape row_axes(const Operation& linear) {
-    const graph::View& w = linear.inputs[1].view;
-    return {w.axes.begin(), w.axes.end() - int64_t(w.columns)};
-}
-
 // The operand that the result so far, of operation `length` - 1, is added to next; null where there
 // is none.
 const Operand* next_addend(std::span<const Operation> ahead, size_t length) {
@@ -29,7 +24,7 @@ LinearChain with_additions(std::span<const Operation> ahead) {
     if (lies_alike(first->view, ahead[1].output.view))
         return {.length = 2, .kind = plus_like, .others = {first}};
     const bool of_rows = first == &ahead[1].inputs[1] && is_dense(first->view) &&
-                         first->view.axes == row_axes(ahead[0]);
+                         first->view.axes == row_axes(ahead[0].inputs[1].view);
     if (!of_rows) return {};
     const Operand* second = next_addend(ahead, 2);
     if (second && lies_alike(second->view, ahead[2].output.view))

@@ -7,8 +7,6 @@
 #include "gguf/half.h"
 #include "kernels/vulkan/matrix_units.h"
 #include "kernels/vulkan/planes.h"
-#include "kernels/vulkan/shaders.h"
-#include "kernels/vulkan/tile.h"
 
 namespace tandem::kernels::vulkan {
 
@@ -59,17 +57,6 @@ Product product_of(Address check, gguf::DType dtype, size_t w, size_t x, size_t 
             .aligned = true};
 }
 
-Dispatch by_tiles(const Product& product) {
-    const Tile tile = tile_of(rows, tokens);
-    std::vector<uint32_t> shape = constants(tile, product.aligned);
-    shape.insert(shape.end(), {product.kind, product.matrices});
-    return {.shader = typed("linear_tile", product.dtype),
-            .constants = shape,
-            .parameters = Parameters(product.parameters),
-            .x = {.per_group = tile.tokens(), .live = product.live},
-            .y = {.units = rows, .per_group = tile.rows()}};
-}
-
 bool alike(const Check& check) {
     double error = 0, power = 0;
     for (size_t i = 0; i < std::size(check.in_floats); ++i) {
@@ -93,8 +80,9 @@ bool matrix_units_hold(const vk::raii::Device& device, const vk::raii::Queue& qu
         by_matrix_units(product_of(block.address, gguf::DType::F16, offsetof(Check, half_w),
                                    offsetof(Check, half_x), offsetof(Check, by_units)),
                         site, 0)[0],
-        by_tiles(product_of(block.address, gguf::DType::F32, offsetof(Check, w), offsetof(Check, x),
-                            offsetof(Check, in_floats)))};
+        in_floats(product_of(block.address, gguf::DType::F32, offsetof(Check, w),
+                             offsetof(Check, x), offsetof(Check, in_floats)),
+                  site)[0]};
     vk::raii::CommandBuffers buffers(device, {.commandPool = *pool, .commandBufferCount = 1});
     const vk::raii::CommandBuffer& commands = buffers[0];
     commands.begin(vk::CommandBufferBeginInfo{});

@@ -56,10 +56,6 @@ bool has_tiles(const Product& product) {
     return !product.shares_axes && product.most_tokens >= Tile::least_tokens;
 }
 
-graph::Shape row_axes(const graph::View& w) {
-    return {w.axes.begin(), w.axes.end() - int64_t(w.columns)};
-}
-
 }  // namespace
 
 OuterAxes outer_axes(const graph::View& x, const graph::View& w) {

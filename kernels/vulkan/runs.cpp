@@ -48,6 +48,10 @@ Rows rows_of(const graph::View& view, const graph::View& result, size_t rows_of)
     return rows;
 }
 
+graph::Shape row_axes(const graph::View& matrix) {
+    return {matrix.axes.begin(), matrix.axes.end() - int64_t(matrix.columns)};
+}
+
 bool lies_together(const graph::View& view, size_t columns) {
     int64_t expected = 1;
     for (size_t i = view.axes.size(); i-- > view.axes.size() - columns;) {

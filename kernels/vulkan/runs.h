@@ -26,6 +26,9 @@ struct Rows {
 };
 Rows rows_of(const graph::View& view, const graph::View& result, size_t rows_of);
 
+// The axes of a matrix that are not contracted.
+graph::Shape row_axes(const graph::View& matrix);
+
 // True where the last `columns` axes of the view lie one after another without gaps.
 bool lies_together(const graph::View& view, size_t columns);
 

@@ -47,16 +47,16 @@ Upload::Upload(const vk::raii::Device& device, const vk::raii::Queue& queue, uin
       pool_(device, {.flags = vk::CommandPoolCreateFlagBits::eResetCommandBuffer,
                      .queueFamilyIndex = queue_family}) {}
 
-Upload::Slot Upload::make_slot(Memory& memory) const {
+Upload::Slot Upload::make_slot() const {
     vk::raii::CommandBuffers buffers(device_, {.commandPool = *pool_, .commandBufferCount = 1});
-    return {.staging = memory.take(staging_bytes, Reach::Written),
+    return {.staging = memory_.take(staging_bytes, Reach::Written),
             .commands = std::move(buffers[0]),
             .fence = vk::raii::Fence(device_, vk::FenceCreateInfo{})};
 }
 
 Upload::Slot& Upload::next() {
     if (slots_.size() < 2) {
-        slots_.push_back(make_slot(memory_));
+        slots_.push_back(make_slot());
         return slots_.back();
     }
     Slot& slot = slots_[turn_++ % 2];

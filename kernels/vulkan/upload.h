@@ -31,7 +31,7 @@ class Upload {
         vk::raii::Fence fence;
         bool busy = false;
     };
-    Slot make_slot(Memory& memory) const;
+    Slot make_slot() const;
     Slot& next();
     template <typename Record>
     void submit(Slot& slot, Record record);
