@@ -12,10 +12,7 @@ layout(constant_id = 7) const bool aligned = false;  // x can be read four numbe
 
 const uint matrices = 1;
 #include "matrix_tile.glsl"
-
-uint first_row;
-uint64_t matrix;
-shared uvec2 token_at[tile_tokens];  // in x and y
+#include "expert_rows.glsl"
 
 // Weights are decoded once for all of the tile. Rows of x are read in the order of the matrix's
 // parts, as in tile.glsl; past the end there are zeros.
@@ -39,17 +36,8 @@ uvec4 part_of_x(uint token, uint part) {
 }
 
 void main() {
-    // Workgroups that take the same rows run side by side, so that memory gives them out once.
-    uint number = group_number();
-    if (number >= Words(tiles).at[0]) return;
-    uvec4 tile = Quads(tiles).at[1 + number];
-    uint first = tile.y, tokens = tile.z;
-    matrix = w + uint64_t(tile.x) * rows * row_bytes;
-    first_row = gl_WorkGroupID.y * tile_rows;
-    for (uint t = gl_LocalInvocationIndex; t < tile_tokens; t += gl_WorkGroupSize.x) {
-        uint choice = Words(sorted).at[first + min(t, tokens - 1)];
-        token_at[t] = uvec2(choice / sharers * x_stride, choice * rows);
-    }
+    uint tokens = find_tile();
+    if (tokens == 0) return;
     add_up_tile(blocks() * parts_of_block);
     [[unroll]] for (uint r = 0; r < row_fragments; ++r) {
         uint row_of_fragment = (first_row_fragment() + r) * fragment_rows;
