@@ -1,10 +1,9 @@
 // What the hardware allows: streaming reads of its memory, and multiply-adds in f32 and on matrix
 // units.
-#include <chrono>
-
 #include "kernels/measured_memory.h"
 #include "kernels/vulkan/device.h"
 #include "kernels/vulkan/matrix_units.h"
+#include "kernels/vulkan/run_once.h"
 
 namespace tandem::kernels::vulkan {
 
@@ -38,18 +37,10 @@ Limits VulkanDevice::measure_limits() {
         upload_.clear(block);
         upload_.finish();
         auto seconds_of = [&](const Dispatch& dispatch, int times) {
-            vk::raii::CommandBuffers buffers(device_,
-                                             {.commandPool = *commands_, .commandBufferCount = 1});
-            const vk::raii::CommandBuffer& commands = buffers[0];
-            commands.begin(vk::CommandBufferBeginInfo{});
-            pipelines_.bind(commands, dispatch);
-            for (int i = 0; i < times; ++i) commands.dispatch(groups, 1, 1);
-            commands.end();
-            const vk::CommandBuffer recorded = *commands;
-            const auto start = std::chrono::steady_clock::now();
-            queue_.submit(vk::SubmitInfo{.commandBufferCount = 1, .pCommandBuffers = &recorded});
-            queue_.waitIdle();
-            return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+            return run_once(device_, queue_, commands_, [&](const auto& commands) {
+                pipelines_.bind(commands, dispatch);
+                for (int i = 0; i < times; ++i) commands.dispatch(groups, 1, 1);
+            });
         };
         const Parameters parameters(
             LimitParameters{block.address, block.address, uint32_t(bytes / 16), rounds});

@@ -7,6 +7,7 @@
 #include "gguf/half.h"
 #include "kernels/vulkan/matrix_units.h"
 #include "kernels/vulkan/planes.h"
+#include "kernels/vulkan/run_once.h"
 
 namespace tandem::kernels::vulkan {
 
@@ -83,26 +84,23 @@ bool matrix_units_hold(const vk::raii::Device& device, const vk::raii::Queue& qu
         in_floats(product_of(block.address, gguf::DType::F32, offsetof(Check, w),
                              offsetof(Check, x), offsetof(Check, in_floats)),
                   site)[0]};
-    vk::raii::CommandBuffers buffers(device, {.commandPool = *pool, .commandBufferCount = 1});
-    const vk::raii::CommandBuffer& commands = buffers[0];
-    commands.begin(vk::CommandBufferBeginInfo{});
-    for (const Dispatch& dispatch : dispatches) {
-        try {
-            pipelines.bind(commands, dispatch);
-        } catch (const vk::SystemError&) {
-            return false;
-        }
-        commands.dispatch(uint32_t(dispatch.x.groups(tokens, 0)),
-                          uint32_t(dispatch.y.groups(tokens, 0)), 1);
+    try {
+        for (const Dispatch& dispatch : dispatches)
+            pipelines.get(dispatch.shader, dispatch.constants);
+    } catch (const vk::SystemError&) {
+        return false;
     }
-    const vk::MemoryBarrier written{.srcAccessMask = vk::AccessFlagBits::eShaderWrite,
-                                    .dstAccessMask = vk::AccessFlagBits::eHostRead};
-    commands.pipelineBarrier(vk::PipelineStageFlagBits::eComputeShader,
-                             vk::PipelineStageFlagBits::eHost, {}, written, {}, {});
-    commands.end();
-    const vk::CommandBuffer recorded = *commands;
-    queue.submit(vk::SubmitInfo{.commandBufferCount = 1, .pCommandBuffers = &recorded});
-    queue.waitIdle();
+    run_once(device, queue, pool, [&](const vk::raii::CommandBuffer& commands) {
+        for (const Dispatch& dispatch : dispatches) {
+            pipelines.bind(commands, dispatch);
+            commands.dispatch(uint32_t(dispatch.x.groups(tokens, 0)),
+                              uint32_t(dispatch.y.groups(tokens, 0)), 1);
+        }
+        const vk::MemoryBarrier written{.srcAccessMask = vk::AccessFlagBits::eShaderWrite,
+                                        .dstAccessMask = vk::AccessFlagBits::eHostRead};
+        commands.pipelineBarrier(vk::PipelineStageFlagBits::eComputeShader,
+                                 vk::PipelineStageFlagBits::eHost, {}, written, {}, {});
+    });
     return alike(check);
 }
 
