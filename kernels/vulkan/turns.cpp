@@ -26,7 +26,8 @@ Address keep_turns(const Operation& rope, const Site& site) {
     for (double radians : graph::rope_angles(graph::rope_of(*rope.node), factors)) {
         if (!std::isfinite(radians))
             throw Error(
-                (factors.empty() ? "the model's rotary embedding" : rope.node->inputs[2]->name) +
+                (factors.empty() ? "the model's rotary embedding"
+                                 : rope.node->inputs[2]->rows.tensor) +
                 " makes an angle that is no finite number, as factors of 0 or NaN do; the file is "
                 "damaged");
         turns.push_back(fraction_of_turn(radians));
