@@ -261,7 +261,9 @@ AdapterFacts facts_of(const vk::raii::PhysicalDevice& adapter) {
 
 VulkanAdapter listed(const std::string& name, const std::function<AdapterFacts()>& ask) {
     try {
-        return ask().adapter;
+        VulkanAdapter adapter = ask().adapter;
+        adapter.free_bytes = left_of(adapter.free_bytes);
+        return adapter;
     } catch (const std::exception& error) {
         return {.name = name,
                 .missing = std::string("a driver that tells of it (") + error.what() + ")"};

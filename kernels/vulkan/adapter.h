@@ -38,8 +38,8 @@ Drivers open_drivers();
 std::vector<vk::raii::PhysicalDevice> adapters_of(const vk::raii::Instance& instance);
 bool has_extension(const vk::raii::PhysicalDevice& adapter, std::string_view name);
 AdapterFacts facts_of(const vk::raii::PhysicalDevice& adapter);
-// Of the facts that `ask` gives what is seen from outside; where it throws, an adapter of that name
-// that cannot be used.
+// Of the facts that `ask` gives what is seen from outside, with as much memory as devices may have;
+// where it throws, an adapter of that name that cannot be used.
 VulkanAdapter listed(const std::string& name, const std::function<AdapterFacts()>& ask);
 // What is free for a device that shares the adapter's memory with others of the run.
 int64_t free_for(const VulkanAdapter& adapter, const VulkanOptions& options);
