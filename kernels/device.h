@@ -42,8 +42,8 @@ struct Description {
 // What the hardware allows, whatever the kernels make of it.
 struct Limits {
     double bytes_per_second = 0;  // streaming reads of memory that no cache holds
-    // Of the fastest products that are measured: in 8-bit integers on CPUs, on matrix units of GPUs,
-    // or else in f32.
+    // Of the fastest products that are measured: in 8-bit integers on CPUs, on matrix units of
+    // GPUs, or else in f32.
     double multiply_adds_per_second = 0;
     double float_multiply_adds_per_second = 0;  // f32 products; 0: no other rate than that
 };
