@@ -37,7 +37,7 @@ struct CpuKernel {
     Reduced needs = Reduced::Nothing;    // only for sets that reduce at least so much
     std::optional<bool> sums_in_halves;  // only for sets whose Isa::sums_in_halves is this
     // Each token's rows come from the same token's rows and whole values, and members divide them
-    // by share_rows or Rows::share alone.
+    // by share_rows, Rows::share or each_row_part alone.
     bool by_tokens = false;
 };
 
