@@ -1,6 +1,7 @@
 // Kernels of Vulkan devices that keep a state of each sequence.
 #include "kernels/cpu/device.h"
 #include "kernels/delta_case.h"
+#include "kernels/host.h"
 #include "kernels/vulkan_case.h"
 
 namespace tandem {
@@ -110,8 +111,8 @@ TEST_F(VulkanStates, DeltaNetLosesWhatFloatsDo) {
         const test::RegrownDelta how{-106, 43};
         how.build(model, per_channel);
         const auto expected =
-            model.run(std::make_unique<kernels::CpuDevice>(
-                          kernels::CpuDevice::Options{.name = "cpu", .cores = {0}}),
+            model.run(std::make_unique<kernels::CpuDevice>(kernels::CpuDevice::Options{
+                          .name = "cpu", .cores = {kernels::usable_cores().front()}}),
                       {how.step()});
         EXPECT_LE(test::nmse(model.run(kernels::make_vulkan_device(test::in_floats), {how.step()}),
                              expected),

@@ -2,9 +2,7 @@
 // at once.
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <string>
-
+#include "data.h"
 #include "planned.h"
 
 namespace tandem::test {
@@ -29,12 +27,8 @@ TEST_P(Rotations, StandInPairs) {
 
 INSTANTIATE_TEST_SUITE_P(Fixtures, Rotations,
                          ::testing::Values("qwen3-bf16", "qwen3moe", "qwen2", "gemma3",
-                                           "gemma4-moe", "glm4moe", "qwen3next", "gpt-oss-f32"),
-                         [](const auto& info) {
-                             std::string name = info.param;
-                             std::replace(name.begin(), name.end(), '-', '_');
-                             return name;
-                         });
+                                           "gemma4-moe", "glm4moe", "qwen3next", "gpt-oss-mxfp4"),
+                         [](const auto& info) { return name_of(info.param); });
 
 }  // namespace
 }  // namespace tandem::test

@@ -85,12 +85,7 @@ INSTANTIATE_TEST_SUITE_P(Fixtures, ValidationOf,
                                          "qwen3next", "qwen35-lin128", "gpt-oss-mxfp4", "glm4",
                                          "glm4moe", "gemma3", "gemma4-dense", "gemma4-moe",
                                          "kimi-linear", "deepseek2-lite"),
-                         [](const auto& info) {
-                             std::string name = info.param;
-                             for (char& c : name)
-                                 if (c == '-') c = '_';
-                             return name;
-                         });
+                         [](const auto& info) { return name_of(info.param); });
 
 // Else silence would mean nothing.
 TEST_F(Validation, speaks_of_what_is_wrong) {
