@@ -333,7 +333,8 @@ TEST_P(SplitInvariance, holds) {
         if (bounds.greedy) {
             EXPECT_EQ(whole.greedy, greedy);
         }
-        if (!greedy_logits.empty())
+        // Where rounding decides, its mean over the prompt bounds no single rows.
+        if (!greedy_logits.empty() && bounds.golden.of_own == 0)
             expect_near(whole.greedy_logits, greedy_logits, bounds.golden.nmse(golden),
                         "against the golden logits of the greedy steps");
         auto again = evaluate(*executor, golden.tokens, 0, all).logits;
