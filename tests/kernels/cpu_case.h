@@ -35,6 +35,18 @@ inline std::unique_ptr<kernels::Device> make_cpu(const Machine& machine) {
         .name = "cpu", .cores = cores, .shares_cores = true, .variant = machine.variant});
 }
 
+// Steps of 1 to 8 tokens give the same bits on every machine, however many threads it has.
+inline void expect_same_bits_of_few(const SmallModel& model) {
+    std::vector<graph::StepInputs> steps;
+    for (int32_t tokens = 1; tokens <= 8; ++tokens) steps.push_back(random_step(0, tokens));
+    for (const Machine& machine : machines()) {
+        const auto alone = model.run(make_cpu({machine.variant, 1}), steps);
+        for (int threads : {2, 5, 16})
+            EXPECT_EQ(alone, model.run(make_cpu({machine.variant, threads}), steps))
+                << machine.variant << " with " << threads << " threads";
+    }
+}
+
 // What machines that multiply in fewer bits may be off.
 using ReducedBound = std::function<double(kernels::cpu::Reduced)>;
 

@@ -59,15 +59,7 @@ TEST(CpuRowParts, ChangeNoBit) {
     const graph::Axis columns = in_256.axis("columns", 2048), rows = in_256.axis("n", 24);
     in_256.finish(linear(in_256.activation("x", {columns}),
                          in_256.weight("w", DType::Q4_K, {rows}, {columns}, 0.02f)));
-    std::vector<graph::StepInputs> steps;
-    for (int32_t tokens = 1; tokens <= 8; ++tokens) steps.push_back(test::random_step(0, tokens));
-    for (const SmallModel* model : {&wide, &in_256})
-        for (const test::Machine& machine : test::machines()) {
-            const auto alone = model->run(test::make_cpu({machine.variant, 1}), steps);
-            for (int threads : {2, 5, 16})
-                EXPECT_EQ(alone, model->run(test::make_cpu({machine.variant, threads}), steps))
-                    << machine.variant << " with " << threads << " threads";
-        }
+    for (const SmallModel* model : {&wide, &in_256}) test::expect_same_bits_of_few(*model);
 }
 
 }  // namespace
