@@ -65,8 +65,6 @@ const Option device_list[] = {
 
 constexpr std::string_view scaling = "the model file says how positions scale";
 constexpr std::string_view cores = "the cores of a device stand in its name, as in -dev cpu:0-3";
-constexpr std::string_view cached =
-    "every device keeps the cache of what it computes; -dev cpu keeps all in the host's memory";
 
 constexpr Option foreign_list[] = {
     {"-fa, --flash-attn", on_off_auto, "", Effect::Ignored},
@@ -91,7 +89,7 @@ constexpr Option foreign_list[] = {
      "each memory node is a device of its own, also without -dev, as in -dev cpu:node0,cpu:node1",
      Effect::Ignored, "disabled"},
     // In front of its opposite, whose opposite it would else be.
-    {"-nkvo, --no-kv-offload", "", cached, Effect::Ignored},
+    {"-nkvo, --no-kv-offload", "", caches_stay, Effect::Ignored},
     {"-kvo, --kv-offload", "", "", Effect::Ignored},
     {"--op-offload", "", "", Effect::Ignored},
     {"--repack", "", "", Effect::Ignored},

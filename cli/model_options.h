@@ -20,6 +20,10 @@ extern const OptionGroup cache_options;    // the same without -c
 extern const OptionGroup device_options;   // -dev -ngl -t -sm -ts -mg --device-table --reduce-type
 extern const OptionGroup foreign_options;  // what other programs know about loading and devices
 
+// Of -nkvo, for the user.
+inline constexpr std::string_view caches_stay =
+    "every device keeps the cache of what it computes; -dev cpu keeps all in the host's memory";
+
 // What devices are called.
 extern const Glossary device_names;
 // The variables of the environment that every command with devices reads.
