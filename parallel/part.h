@@ -32,7 +32,11 @@ struct Part {
     std::vector<int> values;  // weights and states that mention one of its axes
 };
 
-// The parts of a graph with respect to the roles that a policy divides, in the order of layers.
+// Roles of all axes that can be divided.
+inline constexpr std::string_view divisible_roles[] = {"kv_heads", "k_heads", "ffn", "experts",
+                                                       "vocab"};
+
+// The parts of a graph with respect to the roles that are divided, in the order of layers.
 std::vector<Part> find_parts(const graph::Graph& graph, std::span<const std::string_view> roles);
 
 // The cut by which `devices` devices are best served: the first with units enough, else the one

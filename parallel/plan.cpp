@@ -44,14 +44,6 @@ void prefer_row_multiples(Cut& cut, const Graph& graph, const Part& part, const 
     if (cut.extent() / grain >= int64_t(sharing)) cut.grain = grain;
 }
 
-// The groups of the layers that read a value.
-Group reading_group(const Graph& graph, const Plan& plan, int value) {
-    Group group;
-    for (int reader : graph.readers(value))
-        group = unite(group, plan.group(graph.nodes()[size_t(reader)].layer));
-    return group;
-}
-
 // "shared.ffn" of "blk.3.shared.ffn"
 std::string name_in_layer(Axis axis) {
     const std::string& name = axis->name;
@@ -73,13 +65,14 @@ void note_obstacle(Plan& plan, const Cut& cut, size_t sharing) {
 void require_sensible(const PlanOptions& options, size_t devices) {
     find_policy(options.mode);
     if (devices == 0) throw Error("no device to run on: name at least one with -dev");
-    if (options.main_device < 0 || options.main_device >= int(devices))
+    const size_t sharing = options.sharing(devices);
+    if (options.main_device < 0 || options.main_device >= int(sharing))
         throw Error("-mg " + std::to_string(options.main_device) + ": there " +
-                    (devices == 1 ? "is 1 device" : "are " + std::to_string(devices) + " devices") +
+                    (sharing == 1 ? "is 1 device" : "are " + std::to_string(sharing) + " devices") +
                     ", counted from 0");
     if (options.ratio.empty()) return;
-    if (options.ratio.size() != devices)
-        throw Error("-ts takes one share for each device, " + std::to_string(devices) +
+    if (options.ratio.size() != sharing)
+        throw Error("-ts takes one share for each device, " + std::to_string(sharing) +
                     " in all, not " + std::to_string(options.ratio.size()));
     double sum = 0;
     for (double share : options.ratio) {
@@ -90,45 +83,148 @@ void require_sensible(const PlanOptions& options, size_t devices) {
     if (sum <= 0) throw Error("-ts: at least one share must be above 0");
 }
 
+namespace {
+
+// What has no home elsewhere, and what homes leave of the devices that share it.
+struct Rest {
+    std::vector<Part> parts;
+    std::vector<bool> moved;  // [value]
+    DeviceTable table;
+
+    Rest(const Graph& graph, std::span<const Part> all, std::span<const Home* const> homes,
+         const DeviceTable& devices, size_t sharing)
+        : moved(graph.values().size(), false), table(devices) {
+        table.devices.resize(sharing);
+        for (size_t i = 0; i < all.size(); ++i) {
+            if (!homes[i]) {
+                parts.push_back(all[i]);
+                continue;
+            }
+            for (int value : all[i].values) {
+                moved[size_t(value)] = true;
+                for (int device : homes[i]->group) take_room(graph.value(value), *homes[i], device);
+            }
+        }
+    }
+
+  private:
+    void take_room(const Value& value, const Home& home, int device) {
+        if (size_t(device) >= table.size()) return;
+        int64_t& free = table.devices[size_t(device)].free_bytes;
+        const int64_t bytes = local_bytes(value, Placement::replicated({device}), device, table);
+        free = std::max<int64_t>(0, free - bytes / int64_t(home.group.size()));
+    }
+};
+
+// Which devices read the weights and states that nothing divides: those of the layers, and where
+// something that is cut at home passes by, those of the home.
+class Readers {
+  public:
+    Readers(const Graph& graph, const Plan& plan, std::span<const Part> parts,
+            std::span<const Home* const> homes)
+        : graph_(graph), plan_(plan) {
+        for (size_t i = 0; i < parts.size(); ++i)
+            if (homes[i])
+                for (const Cut& cut : parts[i].cuts) homes_.emplace(cut.axis, homes[i]);
+    }
+
+    Group of(int value) const {
+        Group group;
+        for (int reader : graph_.readers(value)) {
+            const graph::Node& node = graph_.nodes()[size_t(reader)];
+            group = unite(group, plan_.group(node.layer));
+            if (homes_.empty()) continue;
+            for (const graph::Tensor& input : node.inputs)
+                for (Axis axis : input ? input.shape() : graph::Shape{})
+                    if (const auto home = homes_.find(axis); home != homes_.end())
+                        group = unite(group, home->second->group);
+        }
+        return group;
+    }
+
+  private:
+    const Graph& graph_;
+    const Plan& plan_;
+    std::map<Axis, const Home*> homes_;
+};
+
+// Divides parts, one after another.
+class Division {
+  public:
+    Division(const Graph& graph, const DeviceTable& table, Plan& plan)
+        : graph_(graph), table_(table), plan_(plan) {}
+
+    void divide(const Part& part, const Group& group, Cut cut, const std::vector<double>& shares) {
+        size_t sharing =
+            size_t(std::count_if(shares.begin(), shares.end(), [](double s) { return s > 0; }));
+        note_obstacle(plan_, cut, sharing);
+        prefer_row_multiples(cut, graph_, part, group, sharing, table_);
+        std::vector<double>& carry = carries_[{name_in_layer(cut.axis), group}];
+        carry.resize(shares.size());
+        const Partition& partition =
+            plan_.partitions.emplace_back(Partition{.axis = cut.axis,
+                                                    .inner = cut.inner,
+                                                    .group = group,
+                                                    .bounds = apportion(cut, shares, carry)});
+        for (int number : part.values) {
+            const Value& value = graph_.value(number);
+            bool mentions = std::any_of(value.shape.begin(), value.shape.end(),
+                                        [&](Axis axis) { return partition.divides(axis); });
+            if (mentions && may_be_split(graph_, number, partition))
+                plan_.anchors[size_t(number)] = Placement::split(&partition);
+        }
+    }
+
+    // All of it on one device: no cut, unless that is not where its layers are.
+    void settle(const Part& part, const Home& home) {
+        const bool there = std::ranges::all_of(part.values, [&](int value) {
+            return plan_.anchors[size_t(value)].group == home.group;
+        });
+        const size_t sharing = home.group.size();
+        if (there && sharing == 1) return;
+        divide(part, home.group, best_cut(part, sharing),
+               std::vector<double>(sharing, 1 / double(sharing)));
+    }
+
+  private:
+    const Graph& graph_;
+    const DeviceTable& table_;
+    Plan& plan_;
+    // What rounding took away is carried on from layer to layer, for each kind of axis and group by
+    // itself: with two kinds in turns, one would always give to the same devices.
+    std::map<std::pair<std::string, Group>, std::vector<double>> carries_;
+};
+
+}  // namespace
+
 Plan make_plan(const Graph& graph, const DeviceTable& table, const PlanOptions& options) {
     require_sensible(options, table.size());
     const Policy& policy = find_policy(options.mode);
-    std::vector<Part> parts = find_parts(graph, policy.divides);
-    Choice choice = policy.choose({graph, parts, table, options});
+    const std::span<const std::string_view> roles =
+        options.homes.empty() ? policy.divides : divisible_roles;
+    const std::vector<Part> parts = find_parts(graph, roles);
+    const std::vector<const Home*> homes = homes_of(graph, parts, options.homes);
+    const Rest rest(graph, parts, homes, table, options.sharing(table.size()));
+    Choice choice = policy.choose({graph, rest.parts, rest.moved, rest.table, options});
 
     Plan plan{.mode = std::string(policy.name), .groups = std::move(choice.groups)};
     plan.anchors.resize(graph.values().size());
+    const Readers readers(graph, plan, parts, homes);
     for (size_t i = 0; i < graph.values().size(); ++i) {
         Kind kind = graph.value(int(i)).kind;
         if (kind == Kind::Weight || kind == Kind::State)
-            plan.anchors[i] = Placement::replicated(reading_group(graph, plan, int(i)));
+            plan.anchors[i] = Placement::replicated(readers.of(int(i)));
     }
-    // What rounding took away is carried on from layer to layer, for each kind of axis and group by
-    // itself: with two kinds in turns, one would always give to the same devices.
-    std::map<std::pair<std::string, Group>, std::vector<double>> carries;
-    for (size_t i = 0; i < parts.size(); ++i) {
-        const Group& group = plan.group(parts[i].layer);
-        if (group.size() == 1) continue;
-        Cut cut = choice.cuts[i];
-        const std::vector<double>& shares = choice.shares[i];
-        size_t sharing =
-            size_t(std::count_if(shares.begin(), shares.end(), [](double s) { return s > 0; }));
-        note_obstacle(plan, cut, sharing);
-        prefer_row_multiples(cut, graph, parts[i], group, sharing, table);
-        std::vector<double>& carry = carries[{name_in_layer(cut.axis), group}];
-        carry.resize(shares.size());
-        const Partition& partition =
-            plan.partitions.emplace_back(Partition{.axis = cut.axis,
-                                                   .inner = cut.inner,
-                                                   .group = group,
-                                                   .bounds = apportion(cut, shares, carry)});
-        for (int number : parts[i].values) {
-            const Value& value = graph.value(number);
-            bool mentions = std::any_of(value.shape.begin(), value.shape.end(),
-                                        [&](Axis axis) { return partition.divides(axis); });
-            if (mentions && may_be_split(graph, number, partition))
-                plan.anchors[size_t(number)] = Placement::split(&partition);
+    Division division(graph, table, plan);
+    for (size_t i = 0, stays = 0; i < parts.size(); ++i) {
+        if (homes[i]) {
+            division.settle(parts[i], *homes[i]);
+            continue;
         }
+        const Group& group = plan.group(parts[i].layer);
+        if (group.size() > 1)
+            division.divide(parts[i], group, choice.cuts[stays], choice.shares[stays]);
+        ++stays;
     }
     return plan;
 }

@@ -11,8 +11,6 @@ namespace tandem::parallel {
 
 namespace {
 
-constexpr std::string_view divisible[] = {"kv_heads", "k_heads", "ffn", "experts", "vocab"};
-
 std::vector<double> normalized(std::vector<double> shares) {
     double sum = std::accumulate(shares.begin(), shares.end(), 0.0);
     for (double& share : shares) share /= sum;
@@ -73,6 +71,7 @@ class Runs {
         : question_(&question), bounds_(std::move(bounds)), tied_(tied(question)) {
         for (size_t i = 0; i < question.graph.values().size(); ++i) {
             std::vector<int>& layers = readers_.emplace_back();
+            if (question.moved[i]) continue;
             const graph::Kind kind = question.graph.value(int(i)).kind;
             if (kind != graph::Kind::Weight && kind != graph::Kind::State) continue;
             for (int node : question.graph.readers(int(i)))
@@ -124,7 +123,7 @@ class Runs {
 
     const Question* question_;
     std::vector<int64_t> bounds_;
-    std::vector<std::vector<int>> readers_;  // [value]: layers
+    std::vector<std::vector<int>> readers_;  // [value]: layers; none of what has another home
     bool tied_;
 };
 
@@ -184,8 +183,8 @@ Choice choose_graph(const Question& question) {
 constexpr Policy table[] = {
     {"none", "one device", {}, choose_one_device},
     {"layer", "whole layers on one device each", {}, choose_by_layers, true},
-    {"tensor", "every layer cut over all devices by one ratio", divisible, choose_by_ratio},
-    {"graph", "every part where it costs least", divisible, choose_graph, true},
+    {"tensor", "every layer cut over all devices by one ratio", divisible_roles, choose_by_ratio},
+    {"graph", "every part where it costs least", divisible_roles, choose_graph, true},
 };
 
 }  // namespace

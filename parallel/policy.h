@@ -9,6 +9,7 @@
 
 #include "graph/graph.h"
 #include "parallel/device_table.h"
+#include "parallel/home.h"
 #include "parallel/part.h"
 #include "parallel/placement.h"
 
@@ -20,12 +21,17 @@ struct PlanOptions {
     int main_device = 0;         // -mg: of mode none
     int64_t bucket = 512;        // the most tokens of a step
     int64_t context = 512;       // tokens that a cache has room for
+    std::vector<Home> homes;     // -ot, -cmoe: the first one that names a weight counts
+    int home_devices = 0;        // so many devices, the last ones, only have what they are homes of
+
+    size_t sharing(size_t devices) const { return devices - size_t(home_devices); }
 };
 
-// All that a policy may look at.
+// All that a policy may look at: what has no other home, and the devices that share it.
 struct Question {
     const graph::Graph& graph;
     std::span<const Part> parts;
+    const std::vector<bool>& moved;  // [value]: whether it has another home
     const DeviceTable& table;
     const PlanOptions& options;
 };

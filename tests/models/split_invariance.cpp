@@ -96,24 +96,45 @@ constexpr Kind kinds[] = {
      in_dots},
 };
 
+const parallel::Home ffn_on_1{.pattern = "ffn", .group = {1}};
+
 // `graph` always with a ratio, so that it cuts whatever the cost. Of 9, 1 and 9 the second gets
 // nothing of what has few units.
 const Mapping mappings[] = {
-    {"layer", 1, {}},        {"layer", 2, {}},
-    {"layer", 3, {}},        {"layer", 5, {}},
-    {"layer", 2, {3, 1}},    {"layer", 3, {1, 0, 1}},
-    {"tensor", 1, {}},       {"tensor", 2, {}},
-    {"tensor", 3, {}},       {"tensor", 5, {}},
-    {"tensor", 2, {3, 1}},   {"tensor", 3, {1, 0, 1}},
-    {"graph", 1, {1}},       {"graph", 2, {1, 1}},
-    {"graph", 3, {1, 1, 1}}, {"graph", 5, {1, 1, 1, 1, 1}},
-    {"graph", 2, {3, 1}},    {"graph", 3, {9, 1, 9}},
-    {"graph", 3, {1, 0, 1}}, {"tensor", 2, {0, 1}},
+    {"layer", 1, {}},
+    {"layer", 2, {}},
+    {"layer", 3, {}},
+    {"layer", 5, {}},
+    {"layer", 2, {3, 1}},
+    {"layer", 3, {1, 0, 1}},
+    {"tensor", 1, {}},
+    {"tensor", 2, {}},
+    {"tensor", 3, {}},
+    {"tensor", 5, {}},
+    {"tensor", 2, {3, 1}},
+    {"tensor", 3, {1, 0, 1}},
+    {"graph", 1, {1}},
+    {"graph", 2, {1, 1}},
+    {"graph", 3, {1, 1, 1}},
+    {"graph", 5, {1, 1, 1, 1, 1}},
+    {"graph", 2, {3, 1}},
+    {"graph", 3, {9, 1, 9}},
+    {"graph", 3, {1, 0, 1}},
+    {"tensor", 2, {0, 1}},
+    {"layer", 2, {}, {ffn_on_1}, 1},
+    {"layer", 3, {1, 1}, {{.pattern = ".", .group = {2}}}, 1},
+    {"tensor", 3, {}, {ffn_on_1, {.pattern = "attn|ssm", .group = {0, 2}}}},
+    {"graph", 3, {1, 1}, {{.pattern = "token_embd|attn_q", .group = {1, 2}}}, 1},
 };
 
 const Mapping few_mappings[] = {
-    {"layer", 1, {}},         {"layer", 2, {}},     {"tensor", 2, {}},
-    {"tensor", 3, {3, 1, 2}}, {"graph", 2, {1, 1}}, {"graph", 3, {9, 1, 9}},
+    {"layer", 1, {}},
+    {"layer", 2, {}},
+    {"tensor", 2, {}},
+    {"tensor", 3, {3, 1, 2}},
+    {"graph", 2, {1, 1}},
+    {"graph", 3, {9, 1, 9}},
+    {"layer", 2, {}, {ffn_on_1}, 1},
 };
 
 // One device, and the most uneven cuts.
@@ -234,8 +255,11 @@ cli::EngineOptions options_of(const Kind& kind, const Mapping& mapping, const Go
     options.how.products = kind.products;
     options.devices.clear();
     for (size_t i = 0; i < mapping.devices; ++i) options.devices.emplace_back(kind.devices[i % 2]);
-    options.plan = {
-        .mode = mapping.mode, .ratio = mapping.ratio, .bucket = int64_t(golden.tokens.size())};
+    options.plan = {.mode = mapping.mode,
+                    .ratio = mapping.ratio,
+                    .bucket = int64_t(golden.tokens.size()),
+                    .homes = mapping.homes,
+                    .home_devices = mapping.home_devices};
     return options;
 }
 

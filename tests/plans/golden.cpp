@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <fstream>
 #include <sstream>
 
@@ -20,21 +21,34 @@ using namespace parallel;
 std::string plans_of(const std::string& model) {
     std::string text = "The plans of " + model + ", context 4096, steps of up to 512 tokens.\n";
     with_model(model, [&](const gguf::File& file) {
+        const auto add = [&](const std::string& what, size_t devices, const PlanOptions& options) {
+            Planned planned = plan_model(file, first_devices(devices), options);
+            std::vector<Programs> programs;
+            for (size_t i = 0; i < devices; ++i)
+                programs.push_back(make_programs(planned.placed, int(i), 512, {}, nullptr));
+            text += "\n== -sm " + options.mode + ", " + what + "\n";
+            text += to_string(
+                report_plan(*planned.graph, planned.plan, planned.placed, planned.table, programs));
+        };
         std::vector<std::string> modes{"none", "layer", "tensor", "graph"};
         std::vector<size_t> counts{1, 2, 3, 8};
         if (is_published(model)) modes = {"layer", "tensor", "graph"}, counts = {2, 4, 8};
         for (const std::string& mode : modes)
-            for (size_t devices : counts) {
-                Planned planned = plan_model(file, first_devices(devices),
-                                             {.mode = mode, .bucket = 512, .context = 4096});
-                std::vector<Programs> programs;
-                for (size_t i = 0; i < devices; ++i)
-                    programs.push_back(make_programs(planned.placed, int(i), 512, {}, nullptr));
-                text += "\n== -sm " + mode + ", " + std::to_string(devices) +
-                        (devices == 1 ? " device\n" : " devices\n");
-                text += to_string(report_plan(*planned.graph, planned.plan, planned.placed,
-                                              planned.table, programs));
-            }
+            for (size_t devices : counts)
+                add(std::to_string(devices) + (devices == 1 ? " device" : " devices"), devices,
+                    {.mode = mode, .bucket = 512, .context = 4096});
+        const bool mixture =
+            std::ranges::any_of(file.tensors(), [](const gguf::TensorInfo& tensor) {
+                return tensor.name.find("_exps.") != tensor.name.npos;
+            });
+        if (!mixture) return;
+        for (const std::string mode : {"layer", "graph"})
+            add("5 devices, experts on the last", 5,
+                {.mode = mode,
+                 .bucket = 512,
+                 .context = 4096,
+                 .homes = {{.pattern = "_exps\\.", .group = {4}}},
+                 .home_devices = 1});
     });
     return text;
 }

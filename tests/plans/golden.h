@@ -6,7 +6,7 @@
 
 namespace tandem::test {
 
-// Every mode on 1, 2, 3 and 8 devices.
+// Every mode on 1, 2, 3 and 8 devices; of mixtures also on four and a fifth that has the experts.
 std::string plans_of(const std::string& model);
 std::filesystem::path golden_path(const std::string& model);
 // Writes what plans_of gives into the tree, for all models.
