@@ -125,6 +125,7 @@ EngineOptions Bench::options(std::span<const Case> tests) const {
     options.plan.mode = setup.mode;
     options.plan.ratio = setup.ratio;
     options.plan.main_device = setup.main_device;
+    add_overrides(setup.overrides, options.devices, options.plan);
     options.timed = profiled;
     options.interrupts = &interrupts;
     options.fewer_tokens = "fewer tokens (-p, -n, -d) or sequences (-np)";

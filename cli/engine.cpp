@@ -87,7 +87,8 @@ void require_memory(const Blueprint& blueprint, const EngineOptions& options) {
     throw Error("device " + name_of(blueprint.table, *full) + " needs " + bytes(needed) + " (" +
                 parts_of(blueprint, *full) + ") and has " + bytes(row.free_bytes) + " free" +
                 (lacking < needed - row.free_bytes ? ", besides what others leave, " : ", ") +
-                bytes(lacking) + " too few: " + less_memory(options) + (devices > 1 ? table : ""));
+                bytes(lacking) + " too few: " + less_memory(blueprint, options) +
+                (devices > 1 ? table : ""));
 }
 
 // The plan for devices of so much room, and all that follows from it.
@@ -132,6 +133,19 @@ bool goes_by_memory(const PlanOptions& plan, const DeviceTable& table) {
     return plan.ratio.empty() && table.size() > 1 && parallel::find_policy(plan.mode).by_memory;
 }
 
+// Whether a device that is not the CPU is too full, and experts are where the split mode wants
+// them.
+bool could_move_experts(const Blueprint& blueprint, const EngineOptions& options) {
+    bool too_full = false;
+    for (size_t i = 0; i < options.devices.size(); ++i)
+        too_full |= !kernels::is_cpu_name(options.devices[i]) && lacking_of(blueprint, i) > 0;
+    const auto is_experts = [](const graph::Value& value) {
+        return value.use == graph::Use::Experts;
+    };
+    return too_full && options.plan.homes.empty() &&
+           std::ranges::any_of(blueprint.graph->values(), is_experts);
+}
+
 }  // namespace
 
 std::string name_of(const DeviceTable& table, size_t device) {
@@ -140,15 +154,17 @@ std::string name_of(const DeviceTable& table, size_t device) {
     return alike > 1 ? std::to_string(device) + " (" + name + ")" : name;
 }
 
-std::string less_memory(const EngineOptions& options) {
+std::string less_memory(const Blueprint& blueprint, const EngineOptions& options) {
     std::string text = "try " + std::string(options.fewer_tokens);
     constexpr int64_t usual_step = 512;
     if (options.plan.bucket > usual_step) text += ", smaller steps (-ub)";
     if (gguf::is_plain(options.model.key_type) || gguf::is_plain(options.model.value_type))
         text += ", a smaller cache type (-ctk q8_0 -ctv q8_0)";
+    if (could_move_experts(blueprint, options)) text += ", experts on the CPU (-cmoe)";
     if (options.plan.mode == "none") return text + " or a split mode (-sm) for several devices";
-    return text + (options.devices.size() == 1 ? " or more devices (-dev)"
-                                               : ", more devices (-dev) or another ratio (-ts)");
+    return text + (options.plan.sharing(options.devices.size()) == 1
+                       ? " or more devices (-dev)"
+                       : ", more devices (-dev) or another ratio (-ts)");
 }
 
 std::unique_ptr<Blueprint> make_blueprint(const gguf::File& file, const EngineOptions& options) {

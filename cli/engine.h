@@ -35,9 +35,6 @@ struct EngineOptions {
 
 // What messages call a device: "cpu", or where several have that name "1 (cpu)".
 std::string name_of(const parallel::DeviceTable& table, size_t device);
-// What helps where a device has too little.
-std::string less_memory(const EngineOptions& options);
-
 // Everything before a byte is loaded: what `plan` prints, and what the engine is built on.
 struct Blueprint {
     std::unique_ptr<graph::Graph> graph;
@@ -52,6 +49,9 @@ struct Blueprint {
         return weights[device] + states[device] + scratch[device];
     }
 };
+// What helps where a device has too little.
+std::string less_memory(const Blueprint& blueprint, const EngineOptions& options);
+
 std::unique_ptr<Blueprint> make_blueprint(const gguf::File& file, const EngineOptions& options);
 
 class Engine {

@@ -10,6 +10,7 @@
 #include "cli/model_options.h"
 #include "cli/notes.h"
 #include "cli/output_file.h"
+#include "cli/overrides.h"
 #include "cli/subcommands.h"
 #include "gguf/error.h"
 #include "model/sampler/sampler.h"
@@ -29,8 +30,8 @@ constexpr Option list[] = {
      "generated token, the row that it was chosen by"},
 };
 constexpr OptionGroup logits_options{"logits", list};
-constexpr const OptionGroup* groups[] = {&file_options, &logits_options, &cache_options,
-                                         &device_options, &foreign_options};
+constexpr const OptionGroup* groups[] = {&file_options,   &logits_options,   &cache_options,
+                                         &device_options, &override_options, &foreign_options};
 constexpr const Glossary* glossaries[] = {&device_names, &device_environment};
 
 // "1,17,42", which may stand in brackets.

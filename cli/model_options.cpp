@@ -4,6 +4,7 @@
 #include <limits>
 #include <optional>
 
+#include "cli/overrides.h"
 #include "gguf/error.h"
 #include "parallel/policy.h"
 
@@ -140,9 +141,6 @@ constexpr Option foreign_list[] = {
     {"--control-vector-layer-range", "FIRST LAST", "the answer would not be what was asked for",
      Effect::Refused},
     {"--override-kv", "LIST", "change the keys in the model file", Effect::Refused},
-    {"-ot, --override-tensor", "LIST", "the split mode (-sm) places the weights", Effect::Refused},
-    {"-cmoe, --cpu-moe", "", "the split mode (-sm) places the weights", Effect::Refused},
-    {"-ncmoe, --n-cpu-moe", "N", "the split mode (-sm) places the weights", Effect::Refused, "0"},
     {"--rope-scaling", "TYPE", scaling, Effect::Refused},
     {"--rope-scale", "X", scaling, Effect::Refused, "0|1"},
     {"--rope-freq-base", "X", scaling, Effect::Refused, "0"},
@@ -232,6 +230,16 @@ EngineOptions engine_options(const Arguments& arguments, const gguf::File& file,
     options.cache = cache_folder();
     options.wire = parallel::wire_from_name(arguments.text("reduce-type", "f32"));
     const int64_t layers = gpu_layers(arguments).value_or(0);
+    Overrides overrides = overrides_of(arguments);
+    if (overrides.expert_blocks > 0) {
+        const bool any = model_integer(file, "expert_count") > 0;
+        if (!any || std::ranges::all_of(options.devices, kernels::is_cpu_name)) {
+            notes.push_back("-cmoe and -ncmoe move nothing: " +
+                            std::string(any ? "all devices are CPUs" : "the model has no experts"));
+            overrides.expert_blocks = 0;
+        }
+    }
+    add_overrides(overrides, options.devices, options.plan);
     if (layers > 0 && layers < model_integer(file, "block_count") && options.plan.ratio.empty())
         notes.push_back(
             "-ngl " + std::to_string(layers) +

@@ -8,6 +8,7 @@
 #include "cli/format.h"
 #include "cli/model_options.h"
 #include "cli/notes.h"
+#include "cli/overrides.h"
 #include "cli/perplexity/windows.h"
 #include "cli/prompt.h"
 #include "cli/seconds.h"
@@ -48,7 +49,7 @@ constexpr Option list[] = {
 };
 constexpr OptionGroup perplexity_options{"perplexity", list};
 constexpr const OptionGroup* groups[] = {&file_options, &perplexity_options, &device_options,
-                                         &foreign_options};
+                                         &override_options, &foreign_options};
 constexpr const Glossary* glossaries[] = {&device_names, &device_environment};
 
 // What the values are, as they come in.

@@ -4,7 +4,9 @@
 
 #include "cli/model_options.h"
 #include "cli/notes.h"
+#include "cli/overrides.h"
 #include "cli/subcommands.h"
+#include "gguf/error.h"
 #include "gguf/file.h"
 #include "parallel/plan_print.h"
 
@@ -16,9 +18,24 @@ constexpr Option list[] = {
     {"--json", "", "print it as JSON"},
 };
 constexpr OptionGroup plan_options{"plan", list};
-constexpr const OptionGroup* groups[] = {&file_options, &plan_options, &step_options,
-                                         &device_options, &foreign_options};
+constexpr const OptionGroup* groups[] = {&file_options,   &plan_options,     &step_options,
+                                         &device_options, &override_options, &foreign_options};
 constexpr const Glossary* glossaries[] = {&device_names, &device_environment};
+
+// Leaves those of the table: weights that have a device of their own find it there.
+void forget_devices(const Arguments& arguments, EngineOptions& options) {
+    options.devices.clear();
+    options.plan.homes.clear();
+    options.plan.home_devices = 0;
+    std::vector<std::string> names;
+    for (const parallel::DeviceRow& row :
+         parallel::read_device_table(*options.device_table).devices)
+        names.push_back(row.name);
+    add_overrides(overrides_of(arguments), names, options.plan);
+    if (options.plan.home_devices > 0)
+        throw Error("device table " + options.device_table->string() + " has no " + names.back() +
+                    ", on which weights should be");
+}
 
 int run(const Arguments& arguments) {
     const gguf::File file = gguf::File::open(model_path(arguments), gguf::Content::Directory);
@@ -27,7 +44,7 @@ int run(const Arguments& arguments) {
     EngineOptions options = engine_options(arguments, file, context, notes);
     print_notes(notes);
     // A table alone speaks of devices that need not exist here.
-    if (options.device_table && !arguments.has("device")) options.devices.clear();
+    if (options.device_table && !arguments.has("device")) forget_devices(arguments, options);
     const auto blueprint = make_blueprint(file, options);
     const parallel::PlanReport report =
         report_plan(*blueprint->graph, blueprint->plan, blueprint->placed, blueprint->table,
@@ -40,8 +57,8 @@ int run(const Arguments& arguments) {
         const parallel::DeviceReport& device = report.devices[i];
         if (device.fits()) continue;
         std::cerr << "warning: device " << name_of(blueprint->table, i) << " would be too full by "
-                  << parallel::in_bytes(double(device.lacking)) << ": " << less_memory(options)
-                  << "\n";
+                  << parallel::in_bytes(double(device.lacking)) << ": "
+                  << less_memory(*blueprint, options) << "\n";
     }
     return 0;
 }

@@ -9,6 +9,7 @@
 #include "cli/evaluate_prompt.h"
 #include "cli/model_options.h"
 #include "cli/notes.h"
+#include "cli/overrides.h"
 #include "cli/prompt.h"
 #include "cli/sampling_options.h"
 #include "cli/subcommands.h"
@@ -74,7 +75,7 @@ constexpr OptionGroup output_options{"text", output_list};
 
 constexpr const OptionGroup* groups[] = {&file_options,     &prompt_options, &output_options,
                                          &sampling_options, &step_options,   &device_options,
-                                         &foreign_options};
+                                         &override_options, &foreign_options};
 constexpr const Glossary* glossaries[] = {&device_names, &device_environment};
 
 // Standard output: text that has not ended in the middle of a character.

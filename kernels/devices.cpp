@@ -119,6 +119,12 @@ int64_t free_bytes(const std::vector<Place>& places, size_t i, int64_t share) {
 
 bool is_node_name(const std::string& name) { return lower(name).starts_with("cpu:node"); }
 
+bool is_cpu_name(const std::string& name) { return is_cpu(lower(name)); }
+
+bool is_same_device(const std::string& name, const std::string& other) {
+    return lower(name) == lower(other);
+}
+
 std::vector<std::string> cpu_devices(std::span<const MemoryNode> nodes) {
     if (nodes.size() < 2) return {"cpu"};
     std::vector<std::string> names;

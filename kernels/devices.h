@@ -27,6 +27,8 @@ std::vector<std::string> usual_devices(std::span<const VulkanAdapter> adapters,
 std::vector<std::string> cpu_devices();
 std::vector<std::string> cpu_devices(std::span<const MemoryNode> nodes);
 bool is_node_name(const std::string& name);  // "cpu:node0"
+bool is_cpu_name(const std::string& name);   // "cpu", "cpu:0-3", "cpu:node0"
+bool is_same_device(const std::string& name, const std::string& other);
 
 // Threads of a CPU device with `cores` of the `all` that the CPU devices of a run have: one per
 // core, or where they may together keep only `quota` cores busy its share of these. Cores of two

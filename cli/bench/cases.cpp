@@ -45,6 +45,11 @@ constexpr Option list[] = {
      "places layers"},
     {"-ts, --tensor-split", "RATIO",
      "shares of the devices, 3,1; several by several -ts, or as 3/1,1/1"},
+    {"-ot, --override-tensor", "SETS",
+     "weights on a device of their own, REGEX=DEVICE;... (see tandem run); several sets separated "
+     "by commas"},
+    {"-cmoe, --cpu-moe", "", "all experts on the CPU, whatever the split mode says"},
+    {"-ncmoe, --n-cpu-moe", "LIST", "the experts of the first N blocks on the CPU (default: 0)"},
 };
 
 constexpr Option run_list[] = {
@@ -157,6 +162,18 @@ std::vector<std::vector<std::string>> device_sets(const Arguments& arguments) {
     return all;
 }
 
+// None: one set without any.
+std::vector<std::vector<std::string>> override_sets(const Arguments& arguments) {
+    std::vector<std::vector<std::string>> all;
+    for (const std::string& mention : arguments.texts("override-tensor"))
+        for (const std::string& set : split(mention)) {
+            all.push_back(split(set, ";"));
+            for (const std::string& text : all.back()) require_pair(text);
+        }
+    if (all.empty()) all.emplace_back();
+    return all;
+}
+
 // Names separated by commas; one that has a comma stands in double quotes, as in CSV files.
 std::vector<std::string> names_in(std::string_view text) {
     std::vector<std::string> all(1);
@@ -249,9 +266,12 @@ Columns columns_of(const std::vector<Case>& cases) {
             .key_type = varies(cases, [](const Case& c) { return c.setup.key_type; }),
             .value_type = varies(cases, [](const Case& c) { return c.setup.value_type; }),
             .main_device = varies(cases, [](const Case& c) { return c.setup.main_device; }),
+            .expert_blocks =
+                varies(cases, [](const Case& c) { return c.setup.overrides.expert_blocks; }),
             .mode = varies(cases, [](const Case& c) { return c.setup.mode; }),
             .devices = varies(cases, [](const Case& c) { return c.setup.devices; }),
             .ratio = varies(cases, [](const Case& c) { return c.setup.ratio; }),
+            .overrides = varies(cases, [](const Case& c) { return c.setup.overrides.tensors; }),
             .sequences = varies(cases, [](const Case& c) { return c.setup.sequences; })};
 }
 
@@ -278,6 +298,9 @@ Cases read_cases(const Arguments& arguments) {
     multiply(cases, models(arguments), [](Case& one, const Model& model) {
         one.setup.model = model.name, one.setup.synthetic = model.synthetic;
     });
+    const bool all_experts = arguments.on("cpu-moe");
+    multiply(cases, all_experts ? Numbers{all_blocks} : numbers(arguments, "n-cpu-moe", {0}, 0),
+             [](Case& one, int64_t blocks) { one.setup.overrides.expert_blocks = blocks; });
     multiply(cases, texts(arguments, "split-mode", ""),
              [](Case& one, const std::string& mode) { one.setup.mode = mode; });
     const bool has_mode = arguments.has("split-mode");
@@ -288,6 +311,8 @@ Cases read_cases(const Arguments& arguments) {
     multiply(cases, numbers(arguments, "main-gpu", {0}, 0),
              [](Case& one, int64_t device) { one.setup.main_device = int(device); });
     multiply(cases, ratios, [](Case& one, const auto& ratio) { one.setup.ratio = ratio; });
+    multiply(cases, override_sets(arguments),
+             [](Case& one, const auto& set) { one.setup.overrides.tensors = set; });
     multiply(cases, numbers(arguments, "batch-size", {2048}, 1),
              [](Case& one, int64_t tokens) { one.batch = tokens; });
     multiply(cases, numbers(arguments, "ubatch-size", {512}, 1),

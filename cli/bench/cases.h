@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cli/options.h"
+#include "cli/overrides.h"
 #include "gguf/dtype.h"
 
 namespace tandem::cli {
@@ -22,6 +23,7 @@ struct Setup {
     std::vector<std::string> devices;  // none: those that are taken by default
     int main_device = 0;
     std::vector<double> ratio;  // none: not given
+    Overrides overrides;
     gguf::DType key_type = gguf::DType::F16, value_type = gguf::DType::F16;
     int threads = 0;        // 0: the default
     int64_t sequences = 1;  // side by side
@@ -44,7 +46,8 @@ struct Case {
 // Columns that appear only where they tell rows apart or differ from what is usual.
 struct Columns {
     bool batch = false, step = false, key_type = false, value_type = false, main_device = false,
-         mode = false, devices = false, ratio = false, sequences = false;
+         expert_blocks = false, mode = false, devices = false, ratio = false, overrides = false,
+         sequences = false;
 };
 
 struct Cases {

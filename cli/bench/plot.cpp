@@ -18,6 +18,8 @@ Words words_of(const Row& row) {
             devices_text(setup),
             setup.mode,
             ratio_text(setup),
+            "experts of " + std::to_string(setup.overrides.expert_blocks) + " blocks on the CPU",
+            "overrides " + overrides_text(setup),
             "main device " + std::to_string(setup.main_device),
             "cache " + type_text(setup.key_type) + "/" + type_text(setup.value_type),
             std::to_string(row.threads) + " threads",

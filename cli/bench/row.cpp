@@ -71,6 +71,11 @@ std::string ratio_text(const Setup& setup) {
     return joined(shares);
 }
 
+std::string overrides_text(const Setup& setup) {
+    const std::vector<std::string>& tensors = setup.overrides.tensors;
+    return tensors.empty() ? "none" : joined(tensors, ";");
+}
+
 std::string type_text(gguf::DType type) { return lower(gguf::name(type)); }
 
 std::string limits_text(const kernels::Limits& limits) {
@@ -113,14 +118,14 @@ std::vector<Field> fields(const Row& row) {
             {"type_k", type_text(setup.key_type)},
             {"type_v", type_text(setup.value_type)},
             {"n_gpu_layers", int64_t(-1)},
-            {"n_cpu_moe", int64_t(0)},
+            {"n_cpu_moe", setup.overrides.expert_blocks},
             {"split_mode", setup.mode},
             {"main_gpu", int64_t(setup.main_device)},
             {"no_kv_offload", false},
             {"flash_attn", int64_t(-1)},
             {"devices", devices_text(setup)},
             {"tensor_split", ratio_text(setup)},
-            {"tensor_buft_overrides", std::string("none")},
+            {"tensor_buft_overrides", overrides_text(setup)},
             {"load_mode", std::string("mmap")},
             {"embeddings", false},
             {"no_op_offload", int64_t(0)},

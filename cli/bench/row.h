@@ -46,6 +46,7 @@ struct Row {
 // As tables show them: "cpu:0/cpu:1" or "auto", "3.00/1.00" or "0.00", "f16".
 std::string devices_text(const Setup& setup);
 std::string ratio_text(const Setup& setup);
+std::string overrides_text(const Setup& setup);  // "exps=cpu;attn=cpu" or "none"
 std::string type_text(gguf::DType type);
 // "33.6 GB/s, 643.0 GMAC/s, 160.3 GMAC/s of floats"
 std::string limits_text(const kernels::Limits& limits);

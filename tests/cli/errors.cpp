@@ -8,6 +8,7 @@
 #include "cli/options.h"
 #include "cli/process.h"
 #include "cli/tiny_model.h"
+#include "data.h"
 #include "gguf/writer.h"
 #include "kernels/cpu/variants.h"
 
@@ -215,6 +216,20 @@ TEST(errors, sizes) {
         << result.error;
     EXPECT_NE(result.error.find("try a shorter context (-c)"), std::string::npos);
     EXPECT_EQ(std::count(result.error.begin(), result.error.end(), '\n'), 1) << result.error;
+    // Experts could leave a device that is not the CPU, unless something has left it already.
+    const auto of_experts = [&](const Words& more) {
+        Words words = with_little_memory({"reference", "cpu"});
+        words.insert(words.end(), {"-dev", "reference", "-c", "2000000000", "-m",
+                                   test::data("fixtures/qwen3moe.gguf").string()});
+        words.insert(words.end(), more.begin(), more.end());
+        Words command{"run", "-p", "a"};
+        command.insert(command.end(), words.begin(), words.end());
+        return tandem(command).error;
+    };
+    EXPECT_NE(of_experts({}).find(", experts on the CPU (-cmoe) or more devices (-dev)"),
+              std::string::npos)
+        << of_experts({});
+    EXPECT_EQ(of_experts({"-cmoe"}).find("(-cmoe)"), std::string::npos) << of_experts({"-cmoe"});
     // Of several devices each one's share is told.
     result = too_large({"reference", "cpu"}, {"-dev", "reference,cpu"});
     EXPECT_EQ(result.code, 1);

@@ -108,6 +108,58 @@ TEST(Planning, weighs_no_exchange_without_a_link) {
     EXPECT_EQ(plan({"--device-table", table, "-sm", "layer"}).code, 0);
 }
 
+// A device that only its weights name comes behind the others, for them alone.
+TEST(Planning, moves_weights_to_devices_of_their_own) {
+    const Result result = plan(
+        {"-dev", "reference,reference", "-sm", "tensor", "-ts", "1,1", "-ot", "blk.1.ffn=CPU"});
+    EXPECT_EQ(result.code, 0) << result.error;
+    EXPECT_NE(result.out.find("\ndevice 2  cpu  "), std::string::npos) << result.out;
+    EXPECT_NE(result.out.find("\nblk.0       {0,1}  kv_heads 2 = 1 + 1, ffn 48 = 24 + 24\n"
+                              "blk.1       {0,1}  kv_heads 2 = 1 + 1, ffn 48 = 48 on {2}\n"),
+              std::string::npos)
+        << result.out;
+    // The first that fits counts, and several options are one list.
+    const Result two = plan({"-dev", "reference,cpu", "-sm", "tensor", "-ts", "1,0", "-ot",
+                             "blk.1.ffn=cpu,blk.0.attn_k=cpu", "-ot", "ffn=reference"});
+    EXPECT_NE(two.out.find("\nblk.0       {0}  kv_heads 2 = 2 on {1}\n"
+                           "blk.1       {0}  ffn 48 = 48 on {1}\n"),
+              std::string::npos)
+        << two.out << two.error;
+}
+
+TEST(Planning, says_what_cannot_be_moved) {
+    const auto error = [](const Words& more) {
+        Words words{"-dev", "reference"};
+        words.insert(words.end(), more.begin(), more.end());
+        return plan(words).error;
+    };
+    const std::string pairs =
+        "error: -ot takes REGEX=DEVICE pairs separated by commas, ffn_.*_exps=cpu, not ";
+    for (const std::string text : {"ffn", "=cpu", "ffn="})
+        EXPECT_EQ(error({"-ot", text}), pairs + "\"" + text + "\"\n");
+    EXPECT_EQ(error({"-ot", "ffn=cpu,"}), pairs + "\"\"\n");
+    EXPECT_EQ(
+        error({"-ot", "exps=cpu"}),
+        "error: -ot exps=cpu: no weight of the model has \"exps\" in its name; tandem inspect "
+        "shows their names\n");
+    EXPECT_EQ(error({"-ot", "ffn=cuda0"}).find("error: device \"cuda0\" does not exist"), 0u);
+    EXPECT_EQ(error({"-cmoe"}), "note: -cmoe and -ncmoe move nothing: the model has no experts\n");
+    EXPECT_EQ(error({"-ncmoe", "-1"}).find("error: --n-cpu-moe takes"), 0u);
+}
+
+TEST(Planning, finds_devices_of_weights_in_the_table) {
+    std::string devices;
+    for (const char* name : {"a", "b"})
+        devices += std::string(devices.empty() ? "" : ", ") + R"({"name": ")" + name +
+                   R"(", "free_bytes": 1e9, "bytes_per_second": 1e9, )" +
+                   R"("multiply_adds_per_second": 1e9})";
+    const std::string table = write_file("homes.json", "{\"devices\": [" + devices + "]}").string();
+    const Result found = plan({"--device-table", table, "-ts", "1,0", "-ot", "ffn=b"});
+    EXPECT_NE(found.out.find("ffn 48 = 48 on {1}"), std::string::npos) << found.out << found.error;
+    EXPECT_EQ(plan({"--device-table", table, "-ot", "ffn=cpu"}).error,
+              "error: device table " + table + " has no cpu, on which weights should be\n");
+}
+
 TEST(Synth, writes_a_file) {
     const std::string path = write_file("synth.gguf", "").string();
     const Result result =

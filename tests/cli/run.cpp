@@ -86,6 +86,7 @@ TEST(run, writes_the_same_text_however_it_is_divided) {
                           .out,
                       text)
                 << mode << count;
+    EXPECT_EQ(tandem(tiny({"-p", "abc", "-n", "20", "--temp", "0", "-ot", "ffn=cpu"})).out, text);
 }
 
 TEST(run, takes_the_prompt_from_words_files_or_standard_input) {

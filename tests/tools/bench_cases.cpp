@@ -13,6 +13,7 @@ namespace {
 
 using test::error_of;
 using Numbers = std::vector<int64_t>;
+using Words = std::vector<std::string>;
 
 TEST(Ranges, are_numbers_and_steps) {
     EXPECT_EQ(to_numbers("512", "-p"), (Numbers{512}));
@@ -110,6 +111,22 @@ TEST(Cases, options_of_llama_bench_are_known) {
     EXPECT_EQ(text_of(cases_of({"-m", "a", "-fa", "0,1", "-ngl", "99", "-mmp", "0", "-ncmoe", "0",
                                 "-nkvo", "0", "-embd", "0", "--prio", "0", "--no-warmup", "-v"})),
               "512/0@0 0/128@0 ");
+}
+
+TEST(Cases, weights_on_devices_of_their_own) {
+    const Cases cases = cases_of({"-m", "a", "-n", "0", "-sm", "layer", "-ncmoe", "0,4", "-ot",
+                                  "ffn=cpu;attn=vulkan1,exps=cpu"});
+    ASSERT_EQ(cases.list.size(), 4u);
+    EXPECT_EQ(cases.list[0].setup.overrides.expert_blocks, 0);
+    EXPECT_EQ(cases.list[0].setup.overrides.tensors, (Words{"ffn=cpu", "attn=vulkan1"}));
+    EXPECT_EQ(cases.list[1].setup.overrides.tensors, Words{"exps=cpu"});
+    EXPECT_EQ(cases.list[2].setup.overrides.expert_blocks, 4);
+    EXPECT_TRUE(cases.columns.expert_blocks && cases.columns.overrides);
+    EXPECT_EQ(cases_of({"-m", "a", "-cmoe"}).list[0].setup.overrides.expert_blocks, all_blocks);
+    EXPECT_EQ(error_of([] {
+                  cases_of({"-m", "a", "-ot", "ffn"});
+              }),
+              "-ot takes REGEX=DEVICE pairs separated by commas, ffn_.*_exps=cpu, not \"ffn\"");
 }
 
 TEST(Cases, no_layers_on_a_gpu_is_the_cpu) {
