@@ -12,6 +12,7 @@
 #include "cli/overrides.h"
 #include "cli/prompt.h"
 #include "cli/sampling_options.h"
+#include "cli/stop_texts.h"
 #include "cli/subcommands.h"
 #include "cli/token_line.h"
 #include "gguf/error.h"
@@ -32,6 +33,8 @@ constexpr Option output_list[] = {
     {"-n, --predict, --n-predict", "N",
      "tokens to generate at most; -1 and -2: until the model ends the text or the context is full "
      "(default: -1)"},
+    {"-r, --reverse-prompt", "TEXT",
+     "end the text where it has come to this one; several by several -r, with the escapes of -p"},
     {"--display-prompt", "",
      "write the prompt in front of the text (default: on; off: --no-display-prompt)"},
     {"-sp, --special", "", "write control tokens as text"},
@@ -61,7 +64,6 @@ constexpr Option output_list[] = {
     {"-mli, --multiline-input", "", no_chat, Effect::Refused},
     {"-i, --interactive", "", no_chat, Effect::Refused},
     {"-if, --interactive-first", "", no_chat, Effect::Refused},
-    {"-r, --reverse-prompt", "TEXT", "no text ends the generation; -n bounds it", Effect::Refused},
     {"--context-shift", "", "a text ends where its context is full; -c makes it longer",
      Effect::Refused},
     {"--prompt-cache", "FILE", no_state, Effect::Refused},
@@ -108,6 +110,7 @@ struct Run {
     std::optional<model::Session> session;
     Accounts accounts;
     Output output;
+    StopTexts stop_texts;
     bool special = false;  // control tokens are written
     bool full = false;     // the context is
 
@@ -137,6 +140,16 @@ std::vector<int32_t> encode(const model::Tokenizer& tokenizer, const std::string
     return tokens;
 }
 
+// Those of -r.
+StopTexts read_stop_texts(const Arguments& arguments) {
+    std::vector<std::string> texts = arguments.texts("reverse-prompt");
+    for (std::string& text : texts) {
+        if (arguments.on("escape", true)) text = unescape(text);
+        if (text.empty()) throw Error("-r takes a text that ends the generation, not an empty one");
+    }
+    return StopTexts(std::move(texts));
+}
+
 void list_tokens(const model::Tokenizer& tokenizer, std::span<const int32_t> tokens) {
     std::cerr << "number of tokens in prompt = " << tokens.size() << "\n";
     for (int32_t token : tokens) std::cerr << token_line(tokenizer, token);
@@ -154,8 +167,10 @@ void Run::generate(const model::Tokenizer& tokenizer, model::Sampler& sampler,
         int32_t token = sampler.sample(session->logits());
         sampler.accept(token);
         if (tokenizer.ends_generation(token)) return;
-        output.write(tokenizer.piece(token, special));
-        if (++accounts.generated == limit) return;
+        const std::string_view piece = tokenizer.piece(token, special);
+        const std::optional<size_t> end = stop_texts.find_end(piece);
+        output.write(piece.substr(0, end.value_or(piece.size())));
+        if (++accounts.generated == limit || end) return;
         if (session->left() == 0) {
             full = true;
             return;
@@ -175,6 +190,7 @@ void act(Run& run) {
     const bool echo = arguments.on("display-prompt", true);
     const bool listed = arguments.on("verbose-prompt");
     run.special = arguments.on("special");
+    run.stop_texts = read_stop_texts(arguments);
     model::Tokenizer tokenizer(file.metadata(), file.path());
     notes.insert(notes.end(), tokenizer.warnings().begin(), tokenizer.warnings().end());
     const model::SamplingOptions sampling =

@@ -131,6 +131,22 @@ TEST(run, ends_where_the_model_says_so) {
     EXPECT_NE(result.error.find("generated: 20 tokens"), std::string::npos) << result.error;
 }
 
+// Behind the text that -r names, which may be part of a token or of several.
+TEST(run, ends_where_a_text_says_so) {
+    const Words words{"-p", "abc", "-n", "20", "--temp", "0"};
+    const std::string all = tandem(tiny(words)).out;
+    ASSERT_GT(all.size(), 12u) << all;
+    const std::string stop = all.substr(8, 3), until = all.substr(0, all.find(stop, 3) + 3);
+    for (const Words& more : {Words{"-r", stop}, {"-r", "no such text", "-r", stop}}) {
+        const Result result = tandem(tiny(with(words, more)));
+        EXPECT_EQ(result.code, 0) << result.error;
+        EXPECT_EQ(result.out, until + "\n");
+    }
+    EXPECT_EQ(tandem(tiny(with(words, {"-r", "no such text"}))).out, all);
+    EXPECT_EQ(tandem(tiny(with(words, {"-r", ""}))).error,
+              "error: -r takes a text that ends the generation, not an empty one\n");
+}
+
 TEST(run, ends_where_the_context_is_full) {
     for (const char* limit : {"-1", "-2", "1000"}) {
         Result result = tandem(tiny({"-p", "abc", "-n", limit, "-c", "16", "--ignore-eos"}));
