@@ -2,31 +2,43 @@
 // words.
 #include <algorithm>
 #include <cmath>
+#include <deque>
 #include <iostream>
+#include <optional>
 
 #include "cli/driver.h"
 #include "cli/format.h"
 #include "cli/model_options.h"
 #include "cli/notes.h"
 #include "cli/overrides.h"
+#include "cli/perplexity/base_file.h"
+#include "cli/perplexity/divergence.h"
 #include "cli/perplexity/windows.h"
 #include "cli/prompt.h"
 #include "cli/seconds.h"
 #include "cli/subcommands.h"
 #include "gguf/error.h"
+#include "model/architecture.h"
 #include "model/tokenizer/tokenizer.h"
 
 namespace tandem::cli {
 
 namespace {
 
-constexpr std::string_view only = "perplexity is all that is computed from a text";
+constexpr std::string_view only =
+    "perplexity and KL divergence are all that is computed from a text";
 
 constexpr Option list[] = {
     {"-f, --file", "FILE", "the text"},
     {"-c, --ctx-size", "N",
      "tokens of a window (default: 512; 0: as many as the model was trained for)"},
     {"--chunks", "N", "windows to evaluate; -1: all (default: -1)"},
+    {"--kl-divergence-base, --save-all-logits", "FILE",
+     "keep all predictions in this file, which llama-perplexity reads, too: 2 bytes for each token "
+     "of the vocabulary, for each of the text"},
+    {"--kl-divergence", "",
+     "compare with those of such a file, which has the text: perplexity, Kullback-Leibler "
+     "divergence and probabilities"},
     {"-b, --batch-size", "N",
      "windows of this many tokens together count as a pass (default: 2048)"},
     {"-ub, --ubatch-size", "N", "the most tokens of a step, within -b (default: 512)"},
@@ -37,8 +49,6 @@ constexpr Option list[] = {
     {"-np, --parallel", "N", "", Effect::Ignored},
     {"-s, --seed", "N", "", Effect::Ignored},
     {"--ppl-stride", "N", only, Effect::Refused, "0"},
-    {"--kl-divergence", "", only, Effect::Refused},
-    {"--kl-divergence-base, --save-all-logits", "FILE", only, Effect::Refused},
     {"-bf, --binary-file", "FILE", only, Effect::Refused},
     {"--hellaswag", "", only, Effect::Refused},
     {"--hellaswag-tasks", "N", only, Effect::Refused},
@@ -129,13 +139,16 @@ Plan read_plan(const Arguments& arguments, const gguf::File& file) {
     return plan;
 }
 
-// As far as the text goes.
-void fit(Plan& plan, int64_t tokens) {
+void require_windows(const Plan& plan, int64_t tokens) {
     if (tokens < 2 * plan.context)
         throw Error(
             "you need at least " + std::to_string(2 * plan.context) +
             " tokens to evaluate perplexity with a context of " + std::to_string(plan.context) +
             ": the data file you provided tokenizes to only " + std::to_string(tokens) + " tokens");
+}
+
+// As far as the text goes.
+void fit(Plan& plan, int64_t tokens) {
     const int64_t all = tokens / plan.context;
     plan.chunks = plan.chunks < 0 ? all : std::min(plan.chunks, all);
     plan.together = std::clamp<int64_t>(plan.batch / plan.context, 1, plan.chunks);
@@ -156,19 +169,36 @@ std::vector<int32_t> read_tokens(const Arguments& arguments, const model::Tokeni
     return tokens;
 }
 
-void act(const Arguments& arguments, Interrupts& interrupts) {
-    const gguf::File file = gguf::File::open(model_path(arguments));
-    Plan plan = read_plan(arguments, file);
-    const model::Tokenizer tokenizer(file.metadata(), file.path());
-    print_notes(tokenizer.warnings());
-    const std::vector<int32_t> tokens = read_tokens(arguments, tokenizer, interrupts);
-    fit(plan, int64_t(tokens.size()));
-    Driver driver(file, plan.engine, interrupts);
+// Everything that both ways of looking at a text have in common.
+struct Run {
+    const Arguments& arguments;
+    Interrupts& interrupts;
+    const gguf::File file;
+    Plan plan;
+    const model::Tokenizer tokenizer;
 
+    Run(const Arguments& arguments, Interrupts& interrupts)
+        : arguments(arguments),
+          interrupts(interrupts),
+          file(gguf::File::open(model_path(arguments))),
+          plan(read_plan(arguments, file)),
+          tokenizer(file.metadata(), file.path()) {
+        print_notes(tokenizer.warnings());
+    }
+
+    void measure();
+    void compare();
+    void evaluate(const char* what, std::span<const int32_t> tokens, const WindowDone& done,
+                  const Look& likelihood);
+};
+
+// The values of a pass are told when it has ended, those of the first behind how long it took.
+void Run::evaluate(const char* what, std::span<const int32_t> tokens, const WindowDone& done,
+                   const Look& likelihood) {
+    Driver driver(file, plan.engine, interrupts);
     std::cerr << format(
-        "perplexity: calculating perplexity over %d chunks, n_ctx=%d, batch_size=%d, n_seq=%d\n",
+        "perplexity: calculating %s over %d chunks, n_ctx=%d, batch_size=%d, n_seq=%d\n", what,
         int(plan.chunks), int(plan.context), int(plan.batch), int(plan.together));
-    Output output(plan.lines, plan.context);
     const auto begin = Clock::now();
     // A device more than there are: while all of them work, the host looks at what is done.
     const Windows windows{.tokens = tokens,
@@ -177,20 +207,91 @@ void act(const Arguments& arguments, Interrupts& interrupts) {
                           .first_token = tokenizer.adds_bos() ? *tokenizer.bos() : -1,
                           .slots = plan.engine.model.slots,
                           .in_flight = int64_t(plan.engine.devices.size()) + 1};
-    std::vector<Likelihoods> first_pass;  // its time is told before its values
-    evaluate(driver.executor(), windows, [&](int64_t window, const Likelihoods& own) {
-        if (window >= plan.together) return output.add(window, own);
-        first_pass.push_back(own);
-        if (window + 1 < plan.together) return;
-        print_estimate(seconds_since(begin), double(plan.chunks) / double(plan.together));
-        for (size_t i = 0; i < first_pass.size(); ++i) output.add(int64_t(i), first_pass[i]);
-    });
+    std::vector<Likelihoods> first_pass;
+    cli::evaluate(
+        driver.executor(), windows,
+        [&](int64_t window, const Likelihoods& own) {
+            if (window >= plan.together) return done(window, own);
+            first_pass.push_back(own);
+            if (window + 1 < plan.together) return;
+            print_estimate(seconds_since(begin), double(plan.chunks) / double(plan.together));
+            for (size_t i = 0; i < first_pass.size(); ++i) done(int64_t(i), first_pass[i]);
+        },
+        likelihood);
+}
+
+// Perplexity alone, and perhaps a file of all predictions.
+void Run::measure() {
+    std::optional<BaseWriter> kept;
+    if (arguments.has("kl-divergence-base"))
+        kept.emplace(arguments.text("kl-divergence-base"), &interrupts);
+    const std::vector<int32_t> tokens = read_tokens(arguments, tokenizer, interrupts);
+    require_windows(plan, int64_t(tokens.size()));
+    fit(plan, int64_t(tokens.size()));
+    const auto used = std::span(tokens).first(size_t(plan.chunks * plan.context));
+    bool begun = false;
+    const auto keep = [&](std::span<const float> logits, int32_t target) {
+        if (!begun) kept->begin(plan.context, int64_t(logits.size()), used);
+        begun = true;
+        kept->add(logits);
+        return negative_log_likelihood(logits, target);
+    };
+    Output output(plan.lines, plan.context);
+    evaluate(
+        "perplexity", tokens,
+        [&](int64_t window, const Likelihoods& own) { output.add(window, own); },
+        kept ? Look(keep) : Look(negative_log_likelihood));
+    if (kept) kept->finish();
     output.finish();
+}
+
+// The predictions of this model beside those of a file.
+void Run::compare() {
+    if (!arguments.has("kl-divergence-base"))
+        throw Error(
+            "nothing to compare with: --kl-divergence-base names the file that a run with it, and "
+            "without --kl-divergence, wrote");
+    const std::string path = arguments.text("kl-divergence-base");
+    BaseReader base(path);
+    if (arguments.has("file")) print_notes({{"-f has no effect: the text is that of " + path}});
+    if (arguments.has("ctx-size") && plan.context < base.length())
+        throw Error("a context of " + std::to_string(plan.context) + " tokens is less than the " +
+                    std::to_string(base.length()) + " of each chunk of " + path);
+    plan.context = plan.engine.model.context = plan.engine.plan.context = base.length();
+    fit(plan, int64_t(base.tokens().size()));
+    const auto graph = model::build(file, plan.engine.model);
+    if (const int64_t vocab = graph->result().shape().back()->extent; vocab != base.vocab())
+        throw Error(path + " is of a model with " + std::to_string(base.vocab()) +
+                    " tokens, and this one has " + std::to_string(vocab));
+    Divergences divergences;
+    std::deque<Difference> waiting;  // of windows that are not done
+    std::cout << Divergences::heading() << std::flush;
+    evaluate(
+        "KL divergence", base.tokens(),
+        [&](int64_t window, const Likelihoods& own) {
+            for (int64_t i = 0; i < own.count; ++i, waiting.pop_front())
+                divergences.add(waiting.front());
+            std::cout << divergences.row(window) << std::flush;
+            if (!std::cout) throw Error("cannot write the values to standard output");
+        },
+        [&](std::span<const float> logits, int32_t target) {
+            waiting.push_back(cli::compare(logits, base.next(), target));
+            const double likelihood = waiting.back().likelihood;
+            if (!std::isfinite(likelihood)) throw Error("the model's logits are not all numbers");
+            return likelihood;
+        });
+    std::cout << divergences.summary() << std::flush;
 }
 
 int run(const Arguments& arguments) {
     Interrupts interrupts;
-    return run_until_interrupted(interrupts, [&] { act(arguments, interrupts); });
+    return run_until_interrupted(interrupts, [&] {
+        Run run(arguments, interrupts);
+        if (arguments.on("kl-divergence"))
+            run.compare();
+        else
+            run.measure();
+    });
 }
 
 }  // namespace

@@ -20,8 +20,9 @@ struct Step {
 
 class Evaluation {
   public:
-    Evaluation(parallel::Executor& executor, const Windows& windows, const WindowDone& done)
-        : executor_(executor), windows_(windows), done_(done) {}
+    Evaluation(parallel::Executor& executor, const Windows& windows, const WindowDone& done,
+               const Look& likelihood)
+        : executor_(executor), windows_(windows), done_(done), likelihood_(likelihood) {}
 
     void run() {
         require_tokens();
@@ -74,7 +75,7 @@ class Evaluation {
             for (size_t i = 0; i * vocab < logits.size(); ++i) {
                 const Step::Prediction& row = step.rows[size_t(first) + i];
                 likelihoods(row.window)
-                    .add(negative_log_likelihood(logits.subspan(i * vocab, vocab), row.target));
+                    .add(likelihood_(logits.subspan(i * vocab, vocab), row.target));
             }
         });
         for (int64_t window : step.completes) {
@@ -93,6 +94,7 @@ class Evaluation {
     parallel::Executor& executor_;
     const Windows& windows_;
     const WindowDone& done_;
+    const Look& likelihood_;
     std::deque<Step> steps_;
     std::deque<Likelihoods> open_;  // of windows that are not complete
     int64_t first_open_ = 0;
@@ -100,8 +102,9 @@ class Evaluation {
 
 }  // namespace
 
-void evaluate(parallel::Executor& executor, const Windows& windows, const WindowDone& done) {
-    Evaluation(executor, windows, done).run();
+void evaluate(parallel::Executor& executor, const Windows& windows, const WindowDone& done,
+              const Look& likelihood) {
+    Evaluation(executor, windows, done, likelihood).run();
 }
 
 }  // namespace tandem::cli

@@ -73,6 +73,51 @@ TEST(Perplexity, tells_the_time_before_the_values) {
         << result.out;
 }
 
+// The same model differs from itself by what the file rounds; another one by more.
+TEST(Perplexity, compares_with_what_was_kept) {
+    const auto text = write_file("text.txt", text_of(60));
+    const std::string base = write_file("base.kld", "").string();
+    const Words sizes{"-c", "16", "--chunks", "3", "-dev", "reference"};
+    const Result kept = perplexity(
+        tiny_model(), text,
+        {"-c", "16", "--chunks", "3", "-dev", "reference", "--kl-divergence-base", base});
+    EXPECT_EQ(kept.code, 0) << kept.error;
+    EXPECT_EQ(kept.out, perplexity(tiny_model(), text, sizes).out);
+    const auto compare = [&](const std::filesystem::path& model, const Words& more) {
+        Words words{"perplexity",           "-m", model.string(),   "-dev", "reference",
+                    "--kl-divergence-base", base, "--kl-divergence"};
+        words.insert(words.end(), more.begin(), more.end());
+        return tandem(words);
+    };
+    const Result same = compare(tiny_model(), {});
+    EXPECT_EQ(same.code, 0) << same.error;
+    EXPECT_TRUE(
+        std::regex_search(same.out, std::regex(R"(^chunk .*\n   1 .*\n   2 .*\n   3 .*\n\n)")))
+        << same.out;
+    EXPECT_TRUE(std::regex_search(same.out, std::regex(R"(\nMean    KLD: +-?0\.0000)")))
+        << same.out;
+    EXPECT_NE(same.out.find("\nSame top p: 100.000 \u00b1 0.000 %\n"), std::string::npos)
+        << same.out;
+    // In steps of other sizes, too, and of fewer chunks.
+    EXPECT_NE(compare(tiny_model(), {"-ub", "5", "-b", "5"}).out.find("\nSame top p: 100.000 "),
+              std::string::npos);
+    EXPECT_EQ(compare(tiny_model(), {"--chunks", "2"}).out.find("\n   3 "), std::string::npos);
+    const Result other = compare(changed_tiny_model("other.gguf", {.scale = 3}), {});
+    EXPECT_FALSE(std::regex_search(other.out, std::regex(R"(\nMean    KLD: +-?0\.0)")))
+        << other.out;
+
+    EXPECT_EQ(compare(tiny_model(), {"-c", "8"}).error,
+              "error: a context of 8 tokens is less than the 16 of each chunk of " + base + "\n");
+    EXPECT_EQ(compare(changed_tiny_model("few.gguf", {.tokens = 270}), {}).error,
+              "error: " + base + " is of a model with 286 tokens, and this one has 270\n");
+    EXPECT_EQ(compare(tiny_model(), {"-f", text.string()})
+                  .error.find("note: -f has no effect: the text is that of " + base + "\n"),
+              0u);
+    EXPECT_EQ(tandem({"perplexity", "-m", tiny_model().string(), "--kl-divergence"}).error,
+              "error: nothing to compare with: --kl-divergence-base names the file that a run with "
+              "it, and without --kl-divergence, wrote\n");
+}
+
 TEST(Perplexity, ends_its_line_when_interrupted) {
     const std::string text = write_file("text.txt", text_of(50000)).string();
     Process process({"perplexity", "-dev", "reference", "-c", "16", "-b", "16", "-m",
@@ -115,9 +160,10 @@ TEST(Perplexity, errors) {
               "error: --ppl-output-type takes a whole number from 0 to 1, not \"2\"\n");
     EXPECT_EQ(tandem({"perplexity", "-m", tiny_model().string()}).error,
               "error: no text given: name a file with -f\n");
-    EXPECT_EQ(perplexity(tiny_model(), text, {"--kl-divergence"}).error,
-              "error: option --kl-divergence is not supported: perplexity is all that is computed "
-              "from a text\n");
+    EXPECT_EQ(
+        perplexity(tiny_model(), text, {"--hellaswag"}).error,
+        "error: option --hellaswag is not supported: perplexity and KL divergence are all that "
+        "is computed from a text\n");
 }
 
 TEST(Perplexity, tokens_that_the_model_has_no_logits_for_are_refused) {
