@@ -90,7 +90,8 @@ struct Search {
         for (size_t layer = 0; layer < parts_of.size(); ++layer) {
             in_prompts.push_back(std::ranges::any_of(
                 parts_of[layer], [&](size_t part) { return costs.in_prompts(part); }));
-            joined.push_back(is_in_shared_cache(question.graph, int64_t(layer) - 1));
+            joined.push_back(
+                is_in_shared_cache(question.graph, int64_t(layer) - 1, question.moved));
         }
         for (size_t part = 0; part < question.parts.size(); ++part) {
             arrangements.emplace_back();

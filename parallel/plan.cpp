@@ -60,92 +60,52 @@ void note_obstacle(Plan& plan, const Cut& cut, size_t sharing) {
         ": " + cut.obstacle);
 }
 
-}  // namespace
-
-void require_sensible(const PlanOptions& options, size_t devices) {
-    find_policy(options.mode);
-    if (devices == 0) throw Error("no device to run on: name at least one with -dev");
-    const size_t sharing = options.sharing(devices);
-    if (options.main_device < 0 || options.main_device >= int(sharing))
-        throw Error("-mg " + std::to_string(options.main_device) + ": there " +
-                    (sharing == 1 ? "is 1 device" : "are " + std::to_string(sharing) + " devices") +
-                    ", counted from 0");
-    if (options.ratio.empty()) return;
-    if (options.ratio.size() != sharing)
-        throw Error("-ts takes one share for each device, " + std::to_string(sharing) +
-                    " in all, not " + std::to_string(options.ratio.size()));
-    double sum = 0;
-    for (double share : options.ratio) {
-        if (!(share >= 0) || !std::isfinite(share))
-            throw Error("-ts: a share is a number, 0 or more");
-        sum += share;
-    }
-    if (sum <= 0) throw Error("-ts: at least one share must be above 0");
-}
-
-namespace {
-
-// What has no home elsewhere, and what homes leave of the devices that share it.
-struct Rest {
-    std::vector<Part> parts;
-    std::vector<bool> moved;  // [value]
-    DeviceTable table;
-
-    Rest(const Graph& graph, std::span<const Part> all, std::span<const Home* const> homes,
-         const DeviceTable& devices, size_t sharing)
-        : moved(graph.values().size(), false), table(devices) {
-        table.devices.resize(sharing);
-        for (size_t i = 0; i < all.size(); ++i) {
-            if (!homes[i]) {
-                parts.push_back(all[i]);
-                continue;
-            }
-            for (int value : all[i].values) {
-                moved[size_t(value)] = true;
-                for (int device : homes[i]->group) take_room(graph.value(value), *homes[i], device);
-            }
-        }
-    }
-
-  private:
-    void take_room(const Value& value, const Home& home, int device) {
-        if (size_t(device) >= table.size()) return;
-        int64_t& free = table.devices[size_t(device)].free_bytes;
-        const int64_t bytes = local_bytes(value, Placement::replicated({device}), device, table);
-        free = std::max<int64_t>(0, free - bytes / int64_t(home.group.size()));
-    }
-};
-
-// Which devices read the weights and states that nothing divides: those of the layers, and where
-// something that is cut at home passes by, those of the home.
+// Which devices read the weights and states that nothing divides.
 class Readers {
   public:
     Readers(const Graph& graph, const Plan& plan, std::span<const Part> parts,
             std::span<const Home* const> homes)
         : graph_(graph), plan_(plan) {
-        for (size_t i = 0; i < parts.size(); ++i)
-            if (homes[i])
-                for (const Cut& cut : parts[i].cuts) homes_.emplace(cut.axis, homes[i]);
+        for (size_t i = 0; i < parts.size(); ++i) {
+            if (!homes[i]) continue;
+            const Group& group = homes[i]->group;
+            const Cut& cut = best_cut(parts[i], group.size());
+            moved_.push_back({.axis = cut.axis, .inner = cut.inner, .group = group});
+        }
     }
 
     Group of(int value) const {
         Group group;
-        for (int reader : graph_.readers(value)) {
-            const graph::Node& node = graph_.nodes()[size_t(reader)];
-            group = unite(group, plan_.group(node.layer));
-            if (homes_.empty()) continue;
-            for (const graph::Tensor& input : node.inputs)
-                for (Axis axis : input ? input.shape() : graph::Shape{})
-                    if (const auto home = homes_.find(axis); home != homes_.end())
-                        group = unite(group, home->second->group);
-        }
+        for (int reader : graph_.readers(value))
+            group = unite(group, of(graph_.nodes()[size_t(reader)]));
         return group;
     }
 
   private:
+    // A node is where what is cut of its weights and states is. Where none is, but something passes
+    // that was cut, it depends on the nodes before where it is, which is in one of both groups.
+    Group of(const graph::Node& node) const {
+        Group group = plan_.group(node.layer);
+        for (const graph::Tensor& input : node.inputs) {
+            const Partition* partition = input ? dividing(input.shape()) : nullptr;
+            if (!partition) continue;
+            const bool anchored = input->kind == Kind::Weight || input->kind == Kind::State;
+            if (anchored && may_be_split(graph_, input.value, *partition)) return partition->group;
+            group = unite(group, partition->group);
+        }
+        return group;
+    }
+
+    const Partition* dividing(const graph::Shape& shape) const {
+        for (const Partition& partition : moved_)
+            if (std::ranges::any_of(shape, [&](Axis axis) { return partition.divides(axis); }))
+                return &partition;
+        return nullptr;
+    }
+
     const Graph& graph_;
     const Plan& plan_;
-    std::map<Axis, const Home*> homes_;
+    std::vector<Partition> moved_;  // without bounds
 };
 
 // Divides parts, one after another.
@@ -175,10 +135,12 @@ class Division {
         }
     }
 
-    // All of it on one device: no cut, unless that is not where its layers are.
+    // Nothing is cut where all of it is to be on the one device on which it is already.
     void settle(const Part& part, const Home& home) {
         const bool there = std::ranges::all_of(part.values, [&](int value) {
-            return plan_.anchors[size_t(value)].group == home.group;
+            return std::ranges::all_of(graph_.readers(value), [&](int reader) {
+                return plan_.group(graph_.nodes()[size_t(reader)].layer) == home.group;
+            });
         });
         const size_t sharing = home.group.size();
         if (there && sharing == 1) return;
@@ -197,17 +159,41 @@ class Division {
 
 }  // namespace
 
+void require_sensible(const PlanOptions& options, size_t devices) {
+    find_policy(options.mode);
+    if (devices == 0) throw Error("no device to run on: name at least one with -dev");
+    const size_t sharing = options.sharing(devices);
+    const std::string uncounted =
+        options.home_devices > 0 ? " (those that only -ot or -cmoe name do not count)" : "";
+    if (options.main_device < 0 || options.main_device >= int(sharing))
+        throw Error("-mg " + std::to_string(options.main_device) + ": there " +
+                    (sharing == 1 ? "is 1 device" : "are " + std::to_string(sharing) + " devices") +
+                    ", counted from 0" + uncounted);
+    if (options.ratio.empty()) return;
+    if (options.ratio.size() != sharing)
+        throw Error("-ts takes one share for each device, " + std::to_string(sharing) +
+                    " in all, not " + std::to_string(options.ratio.size()) + uncounted);
+    double sum = 0;
+    for (double share : options.ratio) {
+        if (!(share >= 0) || !std::isfinite(share))
+            throw Error("-ts: a share is a number, 0 or more");
+        sum += share;
+    }
+    if (sum <= 0) throw Error("-ts: at least one share must be above 0");
+}
+
 Plan make_plan(const Graph& graph, const DeviceTable& table, const PlanOptions& options) {
     require_sensible(options, table.size());
     const Policy& policy = find_policy(options.mode);
     const std::span<const std::string_view> roles =
         options.homes.empty() ? policy.divides : divisible_roles;
     const std::vector<Part> parts = find_parts(graph, roles);
-    const std::vector<const Home*> homes = homes_of(graph, parts, options.homes);
+    Plan plan{.mode = std::string(policy.name)};
+    const std::vector<const Home*> homes = homes_of(graph, parts, options.homes, plan.obstacles);
     const Rest rest(graph, parts, homes, table, options.sharing(table.size()));
     Choice choice = policy.choose({graph, rest.parts, rest.moved, rest.table, options});
 
-    Plan plan{.mode = std::string(policy.name), .groups = std::move(choice.groups)};
+    plan.groups = std::move(choice.groups);
     plan.anchors.resize(graph.values().size());
     const Readers readers(graph, plan, parts, homes);
     for (size_t i = 0; i < graph.values().size(); ++i) {

@@ -47,7 +47,7 @@ Choice choose_one_device(const Question& question) {
 bool tied(const Question& question) {
     for (size_t i = 0; i < question.graph.values().size(); ++i) {
         const graph::Value& value = question.graph.value(int(i));
-        if (value.kind != graph::Kind::Weight || value.layer >= 0) continue;
+        if (value.kind != graph::Kind::Weight || value.layer >= 0 || question.moved[i]) continue;
         for (int node : question.graph.readers(int(i)))
             if (question.graph.nodes()[size_t(node)].layer == question.graph.layers()) return true;
     }
@@ -55,10 +55,13 @@ bool tied(const Question& question) {
 }
 
 // A bound between blocks, moved out of runs of blocks that share a cache to the nearer end.
-int64_t outside_of_shared_caches(const graph::Graph& graph, int64_t bound) {
+int64_t outside_of_shared_caches(const Question& question, int64_t bound) {
+    const auto is_inside = [&](int64_t at) {
+        return is_in_shared_cache(question.graph, at, question.moved);
+    };
     int64_t below = bound, above = bound;
-    while (is_in_shared_cache(graph, below)) --below;
-    while (is_in_shared_cache(graph, above)) ++above;
+    while (is_inside(below)) --below;
+    while (is_inside(above)) ++above;
     return bound - below <= above - bound ? below : above;
 }
 
@@ -104,7 +107,7 @@ class Runs {
 
     void move(int64_t& bound, int64_t step) const {
         do bound += step;
-        while (is_in_shared_cache(question_->graph, bound));
+        while (is_in_shared_cache(question_->graph, bound, question_->moved));
     }
 
     // By the weights and states that its layers read.
@@ -129,8 +132,9 @@ class Runs {
 
 }  // namespace
 
-bool is_in_shared_cache(const graph::Graph& graph, int64_t bound) {
+bool is_in_shared_cache(const graph::Graph& graph, int64_t bound, const std::vector<bool>& moved) {
     for (size_t i = 0; i < graph.values().size(); ++i) {
+        if (!moved.empty() && moved[i]) continue;
         const graph::Value& state = graph.value(int(i));
         if (state.kind != graph::Kind::State || state.layer >= bound) continue;
         for (int reader : graph.readers(int(i)))
@@ -152,7 +156,7 @@ Choice choose_by_layers(const Question& question) {
     blocks.axis = &axis;
     std::vector<double> carry(shares.size(), 0.0);
     std::vector<int64_t> bounds = apportion(blocks, shares, carry);
-    for (int64_t& bound : bounds) bound = outside_of_shared_caches(question.graph, bound);
+    for (int64_t& bound : bounds) bound = outside_of_shared_caches(question, bound);
     const Runs by_share(question, std::move(bounds));
     Runs relieved = by_share;
     const bool fits = question.options.ratio.empty() && relieved.relieve();

@@ -31,7 +31,7 @@ struct PlanOptions {
 struct Question {
     const graph::Graph& graph;
     std::span<const Part> parts;
-    const std::vector<bool>& moved;  // [value]: whether it has another home
+    const std::vector<bool>& moved;  // [value]: whether it has a home
     const DeviceTable& table;
     const PlanOptions& options;
 };
@@ -55,8 +55,9 @@ std::span<const Policy> policies();
 const Policy& find_policy(std::string_view name);
 
 // Whether a block before `bound` fills a cache that one from it on reads, too: their devices are
-// the same.
-bool is_in_shared_cache(const graph::Graph& graph, int64_t bound);
+// the same. `moved`: as in a Question; no value: none is.
+bool is_in_shared_cache(const graph::Graph& graph, int64_t bound,
+                        const std::vector<bool>& moved = {});
 // The choice of mode `layer`: whole layers, by memory.
 Choice choose_by_layers(const Question& question);
 // The choice of mode `graph`: least seconds by the device table (parallel/choose_by_cost.cpp).
