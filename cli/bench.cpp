@@ -22,6 +22,7 @@
 #include "cli/driver.h"
 #include "cli/format.h"
 #include "cli/model_options.h"
+#include "cli/notes.h"
 #include "cli/output_file.h"
 #include "cli/subcommands.h"
 #include "cli/synth/model.h"
@@ -80,7 +81,8 @@ struct Bench {
         return {{name}, devices.how, devices.folder};
     }
     parallel::DeviceWork work;  // of one token, whatever the mapping
-    Row row;                    // what all its tests have in common
+    int64_t blocks = 0;
+    Row row;  // what all its tests have in common
 
     explicit Bench(const Arguments& arguments)
         : arguments(arguments),
@@ -91,7 +93,7 @@ struct Bench {
         rules.warmup = arguments.on("warmup", true);
     }
 
-    EngineOptions options(std::span<const Case> tests) const;
+    EngineOptions options(std::span<const Case> tests, std::vector<std::string>& notes) const;
     int64_t layers() const { return arguments.integer("layers", 0, 0); }
     void check(std::span<const Case> tests) const;
     void open(const Setup& setup);
@@ -104,7 +106,7 @@ struct Bench {
 };
 
 // One model serves all tests that differ in numbers of tokens only: it has room for the largest.
-EngineOptions Bench::options(std::span<const Case> tests) const {
+EngineOptions Bench::options(std::span<const Case> tests, std::vector<std::string>& notes) const {
     const Setup& setup = tests.front().setup;
     EngineOptions options;
     options.devices = devices_of(setup);
@@ -125,7 +127,7 @@ EngineOptions Bench::options(std::span<const Case> tests) const {
     options.plan.mode = setup.mode;
     options.plan.ratio = setup.ratio;
     options.plan.main_device = setup.main_device;
-    add_overrides(setup.overrides, options.devices, options.plan);
+    add_overrides(setup.overrides, options.devices, options.plan, notes);
     options.timed = profiled;
     options.interrupts = &interrupts;
     options.fewer_tokens = "fewer tokens (-p, -n, -d) or sequences (-np)";
@@ -144,10 +146,11 @@ std::span<const Case> alike(std::span<const Case> tests, size_t first) {
 void Bench::check(std::span<const Case> tests) const {
     std::set<std::pair<std::vector<std::string>, int>> made;  // devices, of so many threads
     std::map<std::string, gguf::File> files;
+    std::vector<std::string> notes;
     for (size_t first = 0; first < tests.size();) {
         const std::span<const Case> some = alike(tests, first);
         first += some.size();
-        EngineOptions wanted = options(some);
+        EngineOptions wanted = options(some, notes);
         wanted.model.step = wanted.plan.bucket;
         require_sensible(wanted.plan, wanted.devices.size());
         if (made.emplace(wanted.devices, wanted.how.threads).second)
@@ -161,6 +164,10 @@ void Bench::check(std::span<const Case> tests) const {
         if (known == files.end()) known = files.emplace(model, gguf::File::open(model)).first;
         model::build(known->second, wanted.model);
     }
+    // Several tests may have the same to say.
+    std::sort(notes.begin(), notes.end());
+    notes.erase(std::unique(notes.begin(), notes.end()), notes.end());
+    print_notes(notes);
 }
 
 void Bench::open(const Setup& setup) {
@@ -184,7 +191,8 @@ void Bench::load(std::span<const Case> tests) {
     subject.reset();
     driver.reset();
     status.clear();
-    const EngineOptions wanted = options(tests);
+    std::vector<std::string> notes;  // which check() has told
+    const EngineOptions wanted = options(tests, notes);
     look_at(*make_blueprint(*file, wanted), wanted);
     // While memory and devices are free.
     limits.of(devices);
@@ -201,6 +209,7 @@ void Bench::look_at(const Blueprint& blueprint, const EngineOptions& wanted) {
     const parallel::DeviceTable one{.devices = {{.name = "all"}}, .links = {{{}}}};
     work = work_of(*blueprint.graph, make_plan(*blueprint.graph, one, {.mode = "none"}), 1)[0];
     devices = {.how = wanted.how, .folder = wanted.cache};
+    blocks = blueprint.graph->layers();
     row.threads = 0;
     rules.least_warmup = 0;
     std::set<std::string> kinds;
@@ -222,6 +231,8 @@ void Bench::look_at(const Blueprint& blueprint, const EngineOptions& wanted) {
 Row Bench::test(const Case& test) {
     Row result = row;
     result.test = test;
+    int64_t& expert_blocks = result.test.setup.overrides.expert_blocks;
+    expert_blocks = std::min(expert_blocks, blocks);
     result.time = utc_now();
     try {
         measure(

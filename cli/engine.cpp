@@ -29,24 +29,30 @@ bool weighs_costs(const EngineOptions& options) {
 DeviceTable table_of(const std::vector<std::unique_ptr<kernels::Device>>& devices,
                      const EngineOptions& options) {
     DeviceTable table;
+    const size_t sharing = options.plan.sharing(devices.size());
     if (options.device_table) {
         table = parse_device_table(read_text(options.device_table->string(), "the device table",
                                              options.interrupts, most_bytes_of_table),
                                    *options.device_table, options.devices);
-        if (weighs_costs(options)) require_links(table);
-    } else if (weighs_costs(options) && options.devices.size() > 1) {
-        table = speeds_of({options.devices, options.how, options.cache}, false,
-                          [&](const std::string& what) {
+        if (weighs_costs(options)) require_links(table, options.plan.sharing(table.size()));
+    } else {
+        // What only is a home takes no part in what is weighed.
+        if (weighs_costs(options) && sharing > 1)
+            table =
+                speeds_of({{options.devices.begin(), options.devices.begin() + int64_t(sharing)},
+                           options.how,
+                           options.cache},
+                          false, [&](const std::string& what) {
                               if (options.interrupts) options.interrupts->check();
                               std::cerr << "measuring, for split mode graph: " << what << "\n";
                           });
-        for (size_t i = 0; i < devices.size(); ++i)
+        table.devices.resize(devices.size());
+        table.links.resize(devices.size());
+        for (std::vector<Link>& links : table.links) links.resize(devices.size());
+        for (size_t i = 0; i < devices.size(); ++i) {
+            table.devices[i].name = devices[i]->description().name;
             table.devices[i].free_bytes = devices[i]->description().free_bytes;
-    } else {
-        for (const auto& device : devices)
-            table.devices.push_back({.name = device->description().name,
-                                     .free_bytes = device->description().free_bytes});
-        table.links.assign(devices.size(), std::vector<Link>(devices.size()));
+        }
     }
     for (size_t i = 0; i < devices.size(); ++i) {
         table.devices[i].device = devices[i].get();
@@ -87,7 +93,7 @@ void require_memory(const Blueprint& blueprint, const EngineOptions& options) {
     throw Error("device " + name_of(blueprint.table, *full) + " needs " + bytes(needed) + " (" +
                 parts_of(blueprint, *full) + ") and has " + bytes(row.free_bytes) + " free" +
                 (lacking < needed - row.free_bytes ? ", besides what others leave, " : ", ") +
-                bytes(lacking) + " too few: " + less_memory(blueprint, options) +
+                bytes(lacking) + " too few: " + less_memory(blueprint, options, *full) +
                 (devices > 1 ? table : ""));
 }
 
@@ -130,20 +136,17 @@ bool take_room(const Blueprint& blueprint, DeviceTable& room) {
 
 // Policies that go by memory know of weights and states alone. One device leaves no choice.
 bool goes_by_memory(const PlanOptions& plan, const DeviceTable& table) {
-    return plan.ratio.empty() && table.size() > 1 && parallel::find_policy(plan.mode).by_memory;
+    return plan.ratio.empty() && plan.sharing(table.size()) > 1 &&
+           parallel::find_policy(plan.mode).by_memory;
 }
 
-// Whether a device that is not the CPU is too full, and experts are where the split mode wants
-// them.
-bool could_move_experts(const Blueprint& blueprint, const EngineOptions& options) {
-    bool too_full = false;
-    for (size_t i = 0; i < options.devices.size(); ++i)
-        too_full |= !kernels::is_cpu_name(options.devices[i]) && lacking_of(blueprint, i) > 0;
-    const auto is_experts = [](const graph::Value& value) {
-        return value.use == graph::Use::Experts;
-    };
-    return too_full && options.plan.homes.empty() &&
-           std::ranges::any_of(blueprint.graph->values(), is_experts);
+bool has_experts(const Blueprint& blueprint, size_t device) {
+    const auto& values = blueprint.graph->values();
+    for (size_t i = 0; i < values.size(); ++i)
+        if (values[i].use == graph::Use::Experts &&
+            contains(blueprint.plan.anchors[i].group, int(device)))
+            return true;
+    return false;
 }
 
 }  // namespace
@@ -154,17 +157,32 @@ std::string name_of(const DeviceTable& table, size_t device) {
     return alike > 1 ? std::to_string(device) + " (" + name + ")" : name;
 }
 
-std::string less_memory(const Blueprint& blueprint, const EngineOptions& options) {
-    std::string text = "try " + std::string(options.fewer_tokens);
+std::string less_memory(const Blueprint& blueprint, const EngineOptions& options, size_t device) {
+    const PlanOptions& plan = options.plan;
+    const size_t sharing = plan.sharing(blueprint.table.size());
+    const bool caches = blueprint.states[device] > 0;
+    const bool shares = std::ranges::any_of(
+        blueprint.plan.groups, [&](const Group& group) { return contains(group, int(device)); });
     constexpr int64_t usual_step = 512;
-    if (options.plan.bucket > usual_step) text += ", smaller steps (-ub)";
-    if (gguf::is_plain(options.model.key_type) || gguf::is_plain(options.model.value_type))
-        text += ", a smaller cache type (-ctk q8_0 -ctv q8_0)";
-    if (could_move_experts(blueprint, options)) text += ", experts on the CPU (-cmoe)";
-    if (options.plan.mode == "none") return text + " or a split mode (-sm) for several devices";
-    return text + (options.plan.sharing(options.devices.size()) == 1
-                       ? " or more devices (-dev)"
-                       : ", more devices (-dev) or another ratio (-ts)");
+    std::vector<std::string> ways;
+    if (shares || caches) ways.emplace_back(options.fewer_tokens);
+    if (plan.bucket > usual_step) ways.push_back("smaller steps (-ub)");
+    if ((shares || caches) &&
+        (gguf::is_plain(options.model.key_type) || gguf::is_plain(options.model.value_type)))
+        ways.push_back("a smaller cache type (-ctk q8_0 -ctv q8_0)");
+    if (std::ranges::any_of(plan.homes,
+                            [&](const Home& home) { return contains(home.group, int(device)); }))
+        ways.push_back("fewer weights that are sent there (-ot, -cmoe, -ncmoe)");
+    if (!kernels::is_cpu_name(blueprint.table.devices[device].name) &&
+        has_experts(blueprint, device))
+        ways.push_back("experts on the CPU (-cmoe)");
+    if (shares && plan.mode == "none") ways.push_back("a split mode (-sm) for several devices");
+    if (shares && plan.mode != "none") ways.push_back("more devices (-dev)");
+    if (shares && plan.mode != "none" && sharing > 1) ways.push_back("another ratio (-ts)");
+    std::string text = "try ";
+    for (size_t i = 0; i < ways.size(); ++i)
+        text += (i == 0 ? "" : i + 1 < ways.size() ? ", " : " or ") + ways[i];
+    return text;
 }
 
 std::unique_ptr<Blueprint> make_blueprint(const gguf::File& file, const EngineOptions& options) {

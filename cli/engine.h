@@ -35,6 +35,7 @@ struct EngineOptions {
 
 // What messages call a device: "cpu", or where several have that name "1 (cpu)".
 std::string name_of(const parallel::DeviceTable& table, size_t device);
+
 // Everything before a byte is loaded: what `plan` prints, and what the engine is built on.
 struct Blueprint {
     std::unique_ptr<graph::Graph> graph;
@@ -49,8 +50,9 @@ struct Blueprint {
         return weights[device] + states[device] + scratch[device];
     }
 };
-// What helps where a device has too little.
-std::string less_memory(const Blueprint& blueprint, const EngineOptions& options);
+
+// What helps where this device has too little.
+std::string less_memory(const Blueprint& blueprint, const EngineOptions& options, size_t device);
 
 std::unique_ptr<Blueprint> make_blueprint(const gguf::File& file, const EngineOptions& options);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <optional>
+#include <utility>
 
 #include "cli/overrides.h"
 #include "gguf/error.h"
@@ -213,13 +214,18 @@ std::filesystem::path model_path(const Arguments& arguments) {
 
 EngineOptions engine_options(const Arguments& arguments, const gguf::File& file, int64_t context,
                              std::vector<std::string>& notes) {
+    return engine_options(arguments, file, context, chosen_devices(arguments), notes);
+}
+
+EngineOptions engine_options(const Arguments& arguments, const gguf::File& file, int64_t context,
+                             std::vector<std::string> devices, std::vector<std::string>& notes) {
     EngineOptions options;
     options.model.context = options.plan.context = context;
     options.model.key_type = to_cache_type(arguments.text("cache-type-k", "f16"));
     options.model.value_type = to_cache_type(arguments.text("cache-type-v", "f16"));
     options.plan.bucket = std::min({context, arguments.integer("ubatch-size", default_step, 1),
                                     arguments.integer("batch-size", default_batch, 1)});
-    options.devices = chosen_devices(arguments);
+    options.devices = std::move(devices);
     options.how = how_devices_work(arguments.integer("threads", 0));
     options.plan.mode =
         parallel::find_policy(arguments.text("split-mode", usual_mode(options.devices))).name;
@@ -231,15 +237,11 @@ EngineOptions engine_options(const Arguments& arguments, const gguf::File& file,
     options.wire = parallel::wire_from_name(arguments.text("reduce-type", "f32"));
     const int64_t layers = gpu_layers(arguments).value_or(0);
     Overrides overrides = overrides_of(arguments);
-    if (overrides.expert_blocks > 0) {
-        const bool any = model_integer(file, "expert_count") > 0;
-        if (!any || std::ranges::all_of(options.devices, kernels::is_cpu_name)) {
-            notes.push_back("-cmoe and -ncmoe move nothing: " +
-                            std::string(any ? "all devices are CPUs" : "the model has no experts"));
-            overrides.expert_blocks = 0;
-        }
+    if (overrides.expert_blocks > 0 && model_integer(file, "expert_count") == 0) {
+        notes.push_back(overrides.option_of_experts() + " moves nothing: the model has no experts");
+        overrides.expert_blocks = 0;
     }
-    add_overrides(overrides, options.devices, options.plan);
+    add_overrides(overrides, options.devices, options.plan, notes);
     if (layers > 0 && layers < model_integer(file, "block_count") && options.plan.ratio.empty())
         notes.push_back(
             "-ngl " + std::to_string(layers) +

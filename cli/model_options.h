@@ -36,6 +36,9 @@ std::filesystem::path model_path(const Arguments& arguments);
 // gets what else would be expected of some.
 EngineOptions engine_options(const Arguments& arguments, const gguf::File& file, int64_t context,
                              std::vector<std::string>& notes);
+// The same on other devices than those of -dev.
+EngineOptions engine_options(const Arguments& arguments, const gguf::File& file, int64_t context,
+                             std::vector<std::string> devices, std::vector<std::string>& notes);
 // The value of -dev; by default the usual devices of this machine, but for -ngl 0 the CPU.
 std::vector<std::string> chosen_devices(const Arguments& arguments);
 // CPU devices of so many threads at most (0 and less: as many as there are cores), of the variant

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <limits>
 #include <string>
 #include <vector>
 
@@ -13,12 +12,11 @@ namespace tandem::cli {
 
 extern const OptionGroup override_options;
 
-inline constexpr int64_t all_blocks = std::numeric_limits<int32_t>::max();
-
 struct Overrides {
     std::vector<std::string> tensors;  // "REGEX=DEVICE"; the first that fits counts
     int64_t expert_blocks = 0;         // so many blocks, the first, have experts on the CPU
 
+    std::string option_of_experts() const;  // "-cmoe" or "-ncmoe 4"
     bool operator==(const Overrides&) const = default;
 };
 
@@ -26,10 +24,10 @@ struct Overrides {
 Overrides overrides_of(const Arguments& arguments);
 void require_pair(const std::string& text);
 
-// Adds their homes to the plan. A device goes by its name, in any case, and "cpu" stands for all
-// CPU devices; one that is not among `devices` is added behind them, for this alone. Experts of
-// which all devices are CPUs stay where they are.
+// Adds their homes to the plan. A name, in any case, stands for all devices that have it, and "cpu"
+// for all CPU devices; what is not among `devices` is added behind them, for this alone. Where all
+// devices are CPUs, experts stay where they are: `notes` says so.
 void add_overrides(const Overrides& overrides, std::vector<std::string>& devices,
-                   parallel::PlanOptions& plan);
+                   parallel::PlanOptions& plan, std::vector<std::string>& notes);
 
 }  // namespace tandem::cli

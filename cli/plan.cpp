@@ -22,29 +22,29 @@ constexpr const OptionGroup* groups[] = {&file_options,   &plan_options,     &st
                                          &device_options, &override_options, &foreign_options};
 constexpr const Glossary* glossaries[] = {&device_names, &device_environment};
 
-// Leaves those of the table: weights that have a device of their own find it there.
-void forget_devices(const Arguments& arguments, EngineOptions& options) {
-    options.devices.clear();
-    options.plan.homes.clear();
-    options.plan.home_devices = 0;
+// A table alone speaks of devices that need not exist here.
+EngineOptions options_of_table(const Arguments& arguments, const gguf::File& file, int64_t context,
+                               std::vector<std::string>& notes) {
+    const std::string path = arguments.text("device-table");
     std::vector<std::string> names;
-    for (const parallel::DeviceRow& row :
-         parallel::read_device_table(*options.device_table).devices)
+    for (const parallel::DeviceRow& row : parallel::read_device_table(path).devices)
         names.push_back(row.name);
-    add_overrides(overrides_of(arguments), names, options.plan);
+    EngineOptions options = engine_options(arguments, file, context, names, notes);
     if (options.plan.home_devices > 0)
-        throw Error("device table " + options.device_table->string() + " has no " + names.back() +
-                    ", on which weights should be");
+        throw Error("device table " + path + " has no " + options.devices[names.size()] +
+                    " for the weights that are to be there");
+    options.devices.clear();
+    return options;
 }
 
 int run(const Arguments& arguments) {
     const gguf::File file = gguf::File::open(model_path(arguments), gguf::Content::Directory);
     std::vector<std::string> notes;
     const int64_t context = context_size(arguments, file, notes);
-    EngineOptions options = engine_options(arguments, file, context, notes);
+    const bool by_table = arguments.has("device-table") && !arguments.has("device");
+    const EngineOptions options = by_table ? options_of_table(arguments, file, context, notes)
+                                           : engine_options(arguments, file, context, notes);
     print_notes(notes);
-    // A table alone speaks of devices that need not exist here.
-    if (options.device_table && !arguments.has("device")) forget_devices(arguments, options);
     const auto blueprint = make_blueprint(file, options);
     const parallel::PlanReport report =
         report_plan(*blueprint->graph, blueprint->plan, blueprint->placed, blueprint->table,
@@ -58,7 +58,7 @@ int run(const Arguments& arguments) {
         if (device.fits()) continue;
         std::cerr << "warning: device " << name_of(blueprint->table, i) << " would be too full by "
                   << parallel::in_bytes(double(device.lacking)) << ": "
-                  << less_memory(*blueprint, options) << "\n";
+                  << less_memory(*blueprint, options, i) << "\n";
     }
     return 0;
 }

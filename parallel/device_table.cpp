@@ -150,9 +150,9 @@ int64_t lacking_bytes(const DeviceTable& table, std::span<const int64_t> needed,
     return int64_t(std::ceil(double(of_part(device)) / double(of_parts) * double(of_memory)));
 }
 
-void require_links(const DeviceTable& table) {
-    for (size_t a = 0; a < table.size(); ++a)
-        for (size_t b = a + 1; b < table.size(); ++b)
+void require_links(const DeviceTable& table, size_t count) {
+    for (size_t a = 0; a < count; ++a)
+        for (size_t b = a + 1; b < count; ++b)
             if (table.links[a][b].bytes_per_second == 0)
                 throw Error("the device table has no link between " + table.devices[a].name +
                             " and " + table.devices[b].name +

@@ -51,8 +51,8 @@ DeviceTable parse_device_table(const std::string& text, const std::filesystem::p
                                std::span<const std::string> names = {});
 DeviceTable read_device_table(const std::filesystem::path& path,
                               std::span<const std::string> names = {});
-// Throws Error naming a pair of devices whose link is not known.
-void require_links(const DeviceTable& table);
+// Throws Error naming a pair of the first `count` devices whose link is not known.
+void require_links(const DeviceTable& table, size_t count);
 std::string to_text(const DeviceTable& table);
 void write_device_table(const std::filesystem::path& path, const DeviceTable& table);
 

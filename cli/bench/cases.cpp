@@ -299,7 +299,8 @@ Cases read_cases(const Arguments& arguments) {
         one.setup.model = model.name, one.setup.synthetic = model.synthetic;
     });
     const bool all_experts = arguments.on("cpu-moe");
-    multiply(cases, all_experts ? Numbers{all_blocks} : numbers(arguments, "n-cpu-moe", {0}, 0),
+    multiply(cases,
+             all_experts ? Numbers{parallel::all_blocks} : numbers(arguments, "n-cpu-moe", {0}, 0),
              [](Case& one, int64_t blocks) { one.setup.overrides.expert_blocks = blocks; });
     multiply(cases, texts(arguments, "split-mode", ""),
              [](Case& one, const std::string& mode) { one.setup.mode = mode; });

@@ -39,11 +39,6 @@ std::string rate_text(const Row& row) {
 
 std::string share_text(double share) { return format("%.1f %%", 100 * share); }
 
-std::string expert_blocks_text(const Row& row) {
-    const int64_t blocks = row.test.setup.overrides.expert_blocks;
-    return blocks == all_blocks ? "all" : std::to_string(blocks);
-}
-
 constexpr Column table[] = {
     {"model", 30, true, always, [](const Row& row) { return row.model; }},
     {"size", 10, false, always, size_text},
@@ -61,7 +56,7 @@ constexpr Column table[] = {
     {"main_gpu", 10, false, [](const Columns& columns) { return columns.main_device; },
      [](const Row& row) { return std::to_string(row.test.setup.main_device); }},
     {"n_cpu_moe", 10, false, [](const Columns& columns) { return columns.expert_blocks; },
-     expert_blocks_text},
+     [](const Row& row) { return std::to_string(row.test.setup.overrides.expert_blocks); }},
     {"sm", 6, false, [](const Columns& columns) { return columns.mode; },
      [](const Row& row) { return row.test.setup.mode; }},
     {"dev", 12, true, [](const Columns& columns) { return columns.devices; },

@@ -7,6 +7,7 @@
 
 #include "cli/process.h"
 #include "cli/tiny_model.h"
+#include "data.h"
 #include "gguf/file.h"
 
 namespace tandem::test {
@@ -127,23 +128,36 @@ TEST(Planning, moves_weights_to_devices_of_their_own) {
         << two.out << two.error;
 }
 
+// Those of -dev that have a name, or all CPUs among them; else one behind them.
+TEST(Planning, finds_devices_of_weights_by_name) {
+    const auto ffn = [](const std::string& devices, const std::string& home) {
+        const std::string text = plan({"-dev", devices, "-sm", "layer", "-ot", home}).out;
+        const size_t at = text.find("ffn 48 = ");
+        return at == text.npos ? "" : text.substr(at + 9, text.find('\n', at) - at - 9);
+    };
+    EXPECT_EQ(ffn("reference,cpu,cpu", "ffn=cpu"), "24 + 24 on {1,2}");
+    EXPECT_EQ(ffn("reference,cpu:0,reference", "ffn=CPU"), "48 on {1}");
+    EXPECT_EQ(ffn("reference", "blk.0.attn=cpu:0,ffn=cpu"), "48 on {2}");
+    EXPECT_EQ(ffn("cpu:0", "ffn=reference"), "48 on {1}");
+    EXPECT_EQ(ffn("reference", "[f=]fn=cpu"), "48 on {1}");
+}
+
 TEST(Planning, says_what_cannot_be_moved) {
     const auto error = [](const Words& more) {
         Words words{"-dev", "reference"};
         words.insert(words.end(), more.begin(), more.end());
         return plan(words).error;
     };
-    const std::string pairs =
-        "error: -ot takes REGEX=DEVICE pairs separated by commas, ffn_.*_exps=cpu, not ";
+    const std::string pairs = "error: -ot takes REGEX=DEVICE, such as ffn_.*_exps=cpu, not ";
     for (const std::string text : {"ffn", "=cpu", "ffn="})
         EXPECT_EQ(error({"-ot", text}), pairs + "\"" + text + "\"\n");
     EXPECT_EQ(error({"-ot", "ffn=cpu,"}), pairs + "\"\"\n");
-    EXPECT_EQ(
-        error({"-ot", "exps=cpu"}),
-        "error: -ot exps=cpu: no weight of the model has \"exps\" in its name; tandem inspect "
-        "shows their names\n");
+    EXPECT_EQ(error({"-ot", "exps=cpu"}),
+              "error: -ot exps=cpu: no weight that is computed with has \"exps\" in its name; "
+              "tandem inspect "
+              "shows the names\n");
     EXPECT_EQ(error({"-ot", "ffn=cuda0"}).find("error: device \"cuda0\" does not exist"), 0u);
-    EXPECT_EQ(error({"-cmoe"}), "note: -cmoe and -ncmoe move nothing: the model has no experts\n");
+    EXPECT_EQ(error({"-cmoe"}), "note: -cmoe moves nothing: the model has no experts\n");
     EXPECT_EQ(error({"-ncmoe", "-1"}).find("error: --n-cpu-moe takes"), 0u);
 }
 
@@ -156,8 +170,24 @@ TEST(Planning, finds_devices_of_weights_in_the_table) {
     const std::string table = write_file("homes.json", "{\"devices\": [" + devices + "]}").string();
     const Result found = plan({"--device-table", table, "-ts", "1,0", "-ot", "ffn=b"});
     EXPECT_NE(found.out.find("ffn 48 = 48 on {1}"), std::string::npos) << found.out << found.error;
-    EXPECT_EQ(plan({"--device-table", table, "-ot", "ffn=cpu"}).error,
-              "error: device table " + table + " has no cpu, on which weights should be\n");
+    const std::string mixture = test::data("fixtures/qwen3moe.gguf").string();
+    const std::string with_cpu =
+        write_file("gpu.json",
+                   R"({"devices": [{"name": "gpu0", "free_bytes": 1e9, "bytes_per_second": 1e9,
+                   "multiply_adds_per_second": 1e9}, {"name": "cpu", "free_bytes": 1e5,
+                   "bytes_per_second": 1e9, "multiply_adds_per_second": 1e9}]})")
+            .string();
+    const Result experts =
+        tandem({"plan", "-m", mixture, "--device-table", with_cpu, "-sm", "none", "-cmoe"});
+    EXPECT_NE(experts.out.find("\nblk.0-3     {0}  ffn 64 = 64 on {1}\n"), std::string::npos)
+        << experts.out;
+    EXPECT_TRUE(std::regex_match(
+        experts.error, std::regex("warning: device cpu would be too full by .*: try fewer weights "
+                                  "that are sent there \\(-ot, -cmoe, -ncmoe\\)\n")))
+        << experts.error;
+    EXPECT_EQ(
+        plan({"--device-table", table, "-ot", "ffn=cpu"}).error,
+        "error: device table " + table + " has no cpu for the weights that are to be there\n");
 }
 
 TEST(Synth, writes_a_file) {

@@ -122,11 +122,12 @@ TEST(Cases, weights_on_devices_of_their_own) {
     EXPECT_EQ(cases.list[1].setup.overrides.tensors, Words{"exps=cpu"});
     EXPECT_EQ(cases.list[2].setup.overrides.expert_blocks, 4);
     EXPECT_TRUE(cases.columns.expert_blocks && cases.columns.overrides);
-    EXPECT_EQ(cases_of({"-m", "a", "-cmoe"}).list[0].setup.overrides.expert_blocks, all_blocks);
+    EXPECT_EQ(cases_of({"-m", "a", "-cmoe"}).list[0].setup.overrides.expert_blocks,
+              parallel::all_blocks);
     EXPECT_EQ(error_of([] {
                   cases_of({"-m", "a", "-ot", "ffn"});
               }),
-              "-ot takes REGEX=DEVICE pairs separated by commas, ffn_.*_exps=cpu, not \"ffn\"");
+              "-ot takes REGEX=DEVICE, such as ffn_.*_exps=cpu, not \"ffn\"");
 }
 
 TEST(Cases, no_layers_on_a_gpu_is_the_cpu) {
