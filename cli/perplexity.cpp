@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <deque>
+#include <filesystem>
 #include <iostream>
 #include <optional>
 
@@ -189,12 +190,12 @@ struct Run {
     void measure();
     void compare();
     void evaluate(const char* what, std::span<const int32_t> tokens, const WindowDone& done,
-                  const Look& likelihood);
+                  const Look& look);
 };
 
 // The values of a pass are told when it has ended, those of the first behind how long it took.
 void Run::evaluate(const char* what, std::span<const int32_t> tokens, const WindowDone& done,
-                   const Look& likelihood) {
+                   const Look& look) {
     Driver driver(file, plan.engine, interrupts);
     std::cerr << format(
         "perplexity: calculating %s over %d chunks, n_ctx=%d, batch_size=%d, n_seq=%d\n", what,
@@ -217,17 +218,22 @@ void Run::evaluate(const char* what, std::span<const int32_t> tokens, const Wind
             print_estimate(seconds_since(begin), double(plan.chunks) / double(plan.together));
             for (size_t i = 0; i < first_pass.size(); ++i) done(int64_t(i), first_pass[i]);
         },
-        likelihood);
+        look);
 }
 
 // Perplexity alone, and perhaps a file of all predictions.
 void Run::measure() {
-    std::optional<BaseWriter> kept;
-    if (arguments.has("kl-divergence-base"))
-        kept.emplace(arguments.text("kl-divergence-base"), &interrupts);
     const std::vector<int32_t> tokens = read_tokens(arguments, tokenizer, interrupts);
     require_windows(plan, int64_t(tokens.size()));
     fit(plan, int64_t(tokens.size()));
+    std::optional<BaseWriter> kept;
+    if (arguments.has("kl-divergence-base")) {
+        const std::string path = arguments.text("kl-divergence-base");
+        std::error_code ignored;
+        if (std::filesystem::equivalent(path, arguments.text("file"), ignored))
+            throw Error("--kl-divergence-base would be written over the text in " + path);
+        kept.emplace(path, &interrupts);
+    }
     const auto used = std::span(tokens).first(size_t(plan.chunks * plan.context));
     bool begun = false;
     const auto keep = [&](std::span<const float> logits, int32_t target) {
@@ -252,7 +258,12 @@ void Run::compare() {
             "nothing to compare with: --kl-divergence-base names the file that a run with it, and "
             "without --kl-divergence, wrote");
     const std::string path = arguments.text("kl-divergence-base");
-    BaseReader base(path);
+    BaseReader base = [&] {
+        const EndedByInterrupt ended(interrupts);  // a pipe may have to be waited for
+        return BaseReader(path);
+    }();
+    if (arguments.has("ppl-output-type"))
+        print_notes({{"--ppl-output-type has no effect: each chunk has a line"}});
     if (arguments.has("file")) print_notes({{"-f has no effect: the text is that of " + path}});
     if (arguments.has("ctx-size") && plan.context < base.length())
         throw Error("a context of " + std::to_string(plan.context) + " tokens is less than the " +
@@ -265,12 +276,12 @@ void Run::compare() {
                     " tokens, and this one has " + std::to_string(vocab));
     Divergences divergences;
     std::deque<Difference> waiting;  // of windows that are not done
-    std::cout << Divergences::heading() << std::flush;
     evaluate(
         "KL divergence", base.tokens(),
         [&](int64_t window, const Likelihoods& own) {
             for (int64_t i = 0; i < own.count; ++i, waiting.pop_front())
                 divergences.add(waiting.front());
+            if (window == 0) std::cout << Divergences::heading();
             std::cout << divergences.row(window) << std::flush;
             if (!std::cout) throw Error("cannot write the values to standard output");
         },
@@ -280,6 +291,7 @@ void Run::compare() {
             if (!std::isfinite(likelihood)) throw Error("the model's logits are not all numbers");
             return likelihood;
         });
+    // Of fewer than 100 predictions, too, of which llama-perplexity says nothing.
     std::cout << divergences.summary() << std::flush;
 }
 
@@ -296,12 +308,13 @@ int run(const Arguments& arguments) {
 
 }  // namespace
 
-const Subcommand perplexity_command{"perplexity",
-                                    "measures how well a model predicts a text",
-                                    "-m FILE -f FILE [-c 512] [options]",
-                                    groups,
-                                    run,
-                                    {},
-                                    glossaries};
+const Subcommand perplexity_command{
+    "perplexity",
+    "measures how well a model predicts a text, and how far from another",
+    "-m FILE -f FILE [-c 512] [options]",
+    groups,
+    run,
+    {},
+    glossaries};
 
 }  // namespace tandem::cli

@@ -34,7 +34,7 @@ class BaseWriter {
 
   private:
     OutputFile file_;
-    std::vector<char> row_;
+    std::vector<uint16_t> row_;
 };
 
 // Throws Error naming the file, where it is none of these or ends early.

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "cli/format.h"
+#include "cli/perplexity/exponential.h"
 
 namespace tandem::cli {
 
@@ -31,29 +32,41 @@ std::string quantiles(std::vector<float> values, std::span<const Line> lines, co
     return text;
 }
 
+// Of what the model says from what the base does. Side by side, so that the compiler can compute
+// several at once and none waits for the last.
+double divergence_of(std::span<const float> logits, double normalizer, const BasePrediction& base) {
+    constexpr float lowest = -16;  // what the file leaves out is as unlikely, or less
+    constexpr size_t lanes = 8;
+    double sums[lanes] = {};
+    const auto add = [&](size_t i, double& sum) {
+        const float own = base.log_probability(i);
+        const float probability = own > lowest ? exp_of_negative(own) : 0;
+        sum += double(probability) * (double(own) - (double(logits[i]) - normalizer));
+    };
+    const size_t even = logits.size() / lanes * lanes;
+    for (size_t i = 0; i < even; i += lanes)
+        for (size_t lane = 0; lane < lanes; ++lane) add(i + lane, sums[lane]);
+    for (size_t i = even; i < logits.size(); ++i) add(i, sums[0]);
+    double sum = 0;
+    for (double part : sums) sum += part;
+    return sum;
+}
+
 double root(double square) { return square > 0 ? std::sqrt(square) : 0; }
 
 }  // namespace
 
 Difference compare(std::span<const float> logits, const BasePrediction& base, int32_t target) {
-    // What the file leaves out is this unlikely or less.
-    constexpr float lowest = -16;
     Difference difference;
     difference.likelihood = negative_log_likelihood(logits, target);
     const double normalizer = difference.likelihood + double(logits[size_t(target)]);
-    size_t top = 0, base_top = 0;
-    for (size_t i = 0; i < logits.size(); ++i) {
-        if (logits[i] > logits[top]) top = i;
-        if (base.codes[i] > base.codes[base_top]) base_top = i;
-        const float own = base.log_probability(i);
-        if (own > lowest)
-            difference.divergence +=
-                std::exp(double(own)) * (own - (double(logits[i]) - normalizer));
-    }
+    difference.divergence = divergence_of(logits, normalizer, base);
+    const auto top = std::max_element(logits.begin(), logits.end()) - logits.begin();
+    const auto base_top = std::max_element(base.codes.begin(), base.codes.end());
     const double base_log = base.log_probability(size_t(target));
     difference.base_likelihood = -base_log;
     difference.change = std::exp(-difference.likelihood) - std::exp(base_log);
-    difference.same_top = top == base_top;
+    difference.same_top = top == base_top - base.codes.begin();
     return difference;
 }
 

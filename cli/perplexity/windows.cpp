@@ -21,8 +21,8 @@ struct Step {
 class Evaluation {
   public:
     Evaluation(parallel::Executor& executor, const Windows& windows, const WindowDone& done,
-               const Look& likelihood)
-        : executor_(executor), windows_(windows), done_(done), likelihood_(likelihood) {}
+               const Look& look)
+        : executor_(executor), windows_(windows), done_(done), look_(look) {}
 
     void run() {
         require_tokens();
@@ -74,8 +74,7 @@ class Evaluation {
         executor_.wait(step.ticket, [&](int64_t first, std::span<const float> logits) {
             for (size_t i = 0; i * vocab < logits.size(); ++i) {
                 const Step::Prediction& row = step.rows[size_t(first) + i];
-                likelihoods(row.window)
-                    .add(likelihood_(logits.subspan(i * vocab, vocab), row.target));
+                likelihoods(row.window).add(look_(logits.subspan(i * vocab, vocab), row.target));
             }
         });
         for (int64_t window : step.completes) {
@@ -94,7 +93,7 @@ class Evaluation {
     parallel::Executor& executor_;
     const Windows& windows_;
     const WindowDone& done_;
-    const Look& likelihood_;
+    const Look& look_;
     std::deque<Step> steps_;
     std::deque<Likelihoods> open_;  // of windows that are not complete
     int64_t first_open_ = 0;
@@ -103,8 +102,8 @@ class Evaluation {
 }  // namespace
 
 void evaluate(parallel::Executor& executor, const Windows& windows, const WindowDone& done,
-              const Look& likelihood) {
-    Evaluation(executor, windows, done, likelihood).run();
+              const Look& look) {
+    Evaluation(executor, windows, done, look).run();
 }
 
 }  // namespace tandem::cli

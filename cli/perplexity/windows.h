@@ -21,13 +21,14 @@ struct Windows {
     int64_t in_flight = 2;     // steps that are submitted before the first is waited for
 };
 
-// Looks at what the model says of one token: its logits, [vocab], and which token it was.
+// Looks at what the model says of one token: its logits, [vocab], and which token it was. Gives the
+// negative log-likelihood of that.
 using Look = std::function<double(std::span<const float> logits, int32_t target)>;
 // The second half of every window is predicted. Called with the window's number, in order.
 using WindowDone = std::function<void(int64_t window, const Likelihoods& own)>;
-// `likelihood` gives a prediction's, and hears of all of them in order, those of a window before it
-// is done. Throws Error, before anything is evaluated, where a token does not exist.
+// `look` sees all predictions in order, those of a window before it is done. Throws Error, before
+// anything is evaluated, where a token does not exist.
 void evaluate(parallel::Executor& executor, const Windows& windows, const WindowDone& done,
-              const Look& likelihood = negative_log_likelihood);
+              const Look& look = negative_log_likelihood);
 
 }  // namespace tandem::cli

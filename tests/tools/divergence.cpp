@@ -88,7 +88,8 @@ TEST(BaseFile, gives_back_what_it_was_given) {
             for (size_t i = 0; i < vocab; ++i)
                 EXPECT_NEAR(prediction.log_probability(i), std::max(expected[i], best - 16), 2e-4);
         }
-        EXPECT_NE(error_of([&] { reader.next(); }).find("it ends early"), std::string::npos);
+        EXPECT_NE(error_of([&] { reader.next(); }).find("the file is incomplete"),
+                  std::string::npos);
     }
 }
 
@@ -99,21 +100,49 @@ TEST(BaseFile, is_nothing_else) {
         std::ofstream(path, std::ios::binary) << bytes;
         return error_of([&] { BaseReader reader(path); });
     };
-    const std::string none = path + " has no predictions of a model: ";
+    const std::string none = "the predictions in " + path + " cannot be used: ";
     EXPECT_EQ(error_of([&] { BaseReader reader(path); }),
               "cannot read the predictions from " + path + ": No such file or directory");
-    EXPECT_EQ(error_with(""), none + "it ends early");
-    EXPECT_EQ(error_with("0123456789ab"), none + "it does not begin with _logits_");
+    EXPECT_EQ(error_with(""), none + "the file is incomplete");
+    EXPECT_EQ(error_with("0123456789ab"), none + "the file does not begin with _logits_");
     write(path, 3, {7, 8, 9}, {{2, 1, -100}});
     const std::string whole = bytes_in(path);
     for (size_t count = 8; count < whole.size(); ++count)
-        EXPECT_EQ(error_with(whole.substr(0, count)), none + "it ends early") << count;
+        EXPECT_EQ(error_with(whole.substr(0, count)), none + "the file is incomplete") << count;
     std::string huge = whole;
     huge.replace(8, 4, "\xff\xff\xff\x7f");
-    EXPECT_EQ(error_with(huge), none + "it ends early");
+    EXPECT_EQ(error_with(huge), none + "the file is incomplete");
     huge.replace(12, 4, std::string(4, '\0'));
-    EXPECT_EQ(error_with(huge), none + "it claims 1 windows of 2147483647 tokens from 0");
+    EXPECT_EQ(error_with(huge), none + "the file claims 1 windows of 2147483647 tokens from 0");
     EXPECT_EQ(error_with(whole), "");
+    EXPECT_EQ(
+        error_of([&] { BaseReader reader(folder / "."); }),
+        "the predictions in " + (folder / ".").string() + " cannot be used: it is a directory");
+}
+
+TEST(BaseFile, has_distributions) {
+    const test::Folder folder;
+    const std::string path = path_in(folder);
+    write(path, 3, {7, 8, 9}, {{2, 1, -100}});
+    const std::string whole = bytes_in(path);
+    const auto error_with = [&](size_t at, float number) {
+        std::string bytes = whole;
+        std::memcpy(bytes.data() + at, &number, sizeof number);
+        std::ofstream(path, std::ios::binary) << bytes;
+        return error_of([&] { BaseReader(path).next(); });
+    };
+    const std::string none = "the predictions in " + path + " cannot be used: one of them is no ";
+    for (float scale : {NAN, INFINITY, -1.0f, 100.0f})
+        EXPECT_EQ(error_with(32, scale), none + "distribution") << scale;
+    for (float least : {NAN, -INFINITY, INFINITY, 5.0f})
+        EXPECT_EQ(error_with(36, least), none + "distribution") << least;
+    BaseWriter writer((folder / "other").string(), nullptr);
+    writer.begin(3, 3, std::vector<int32_t>{7, 8, 9});
+    for (float broken : {NAN, INFINITY, -INFINITY}) {
+        const Floats logits{broken, broken, 1};
+        EXPECT_EQ(error_of([&] { writer.add(logits); }),
+                  broken < 0 ? "" : "the model's logits are not all numbers");
+    }
 }
 
 TEST(Divergence, is_that_of_the_probabilities) {
