@@ -34,7 +34,8 @@ constexpr Option output_list[] = {
      "tokens to generate at most; -1 and -2: until the model ends the text or the context is full "
      "(default: -1)"},
     {"-r, --reverse-prompt", "TEXT",
-     "end the text where it has come to this one; several by several -r, with the escapes of -p"},
+     "end the text where what is generated has come to this one, which may be a control token; "
+     "several by several -r, with the escapes of -p"},
     {"--display-prompt", "",
      "write the prompt in front of the text (default: on; off: --no-display-prompt)"},
     {"-sp, --special", "", "write control tokens as text"},
@@ -167,6 +168,8 @@ void Run::generate(const model::Tokenizer& tokenizer, model::Sampler& sampler,
         int32_t token = sampler.sample(session->logits());
         sampler.accept(token);
         if (tokenizer.ends_generation(token)) return;
+        // A control token may be named, too, though nothing is written of it.
+        if (stop_texts.has(tokenizer.piece(token, true))) limit = accounts.generated + 1;
         const std::string_view piece = tokenizer.piece(token, special);
         const std::optional<size_t> end = stop_texts.find_end(piece);
         output.write(piece.substr(0, end.value_or(piece.size())));

@@ -9,6 +9,10 @@ StopTexts::StopTexts(std::vector<std::string> texts) : texts_(std::move(texts)) 
     for (const std::string& text : texts_) longest_ = std::max(longest_, text.size());
 }
 
+bool StopTexts::has(std::string_view text) const {
+    return std::find(texts_.begin(), texts_.end(), text) != texts_.end();
+}
+
 std::optional<size_t> StopTexts::find_end(std::string_view piece) {
     const size_t known = before_.size();
     before_ += piece;

@@ -18,6 +18,7 @@ class StopTexts {
     // Takes what the text goes on with. Gives how many bytes of it there are up to the end of the
     // first of the texts; none where none ends in it.
     std::optional<size_t> find_end(std::string_view piece);
+    bool has(std::string_view text) const;  // as one of them
 
   private:
     std::vector<std::string> texts_;

@@ -143,6 +143,15 @@ TEST(run, ends_where_a_text_says_so) {
         EXPECT_EQ(result.out, until + "\n");
     }
     EXPECT_EQ(tandem(tiny(with(words, {"-r", "no such text"}))).out, all);
+    // Nothing is written of a control token, which ends the text all the same.
+    const Words always{"-p", "abc", "-n", "20", "--temp", "0", "--logit-bias", "1+1000"};
+    for (const char* first : {"<s>", "no such text"}) {
+        const Result result = tandem(tiny(with(always, {"-r", first})));
+        EXPECT_NE(result.error.find(first == std::string("<s>") ? "generated: 1 token"
+                                                                : "generated: 20 tokens"),
+                  std::string::npos)
+            << result.error;
+    }
     EXPECT_EQ(tandem(tiny(with(words, {"-r", ""}))).error,
               "error: -r takes a text that ends the generation, not an empty one\n");
 }
