@@ -2,6 +2,7 @@
 
 #include <filesystem>
 
+#include "cli/notes.h"
 #include "cli/progress.h"
 
 namespace tandem::cli {
@@ -24,6 +25,7 @@ Driver::Driver(const gguf::File& file, const EngineOptions& options, Interrupts&
       engine_(load(file, options, interrupts)),
       executor_(&engine_.executor()),
       context_(options.model.context) {
+    print_notes(engine_.blueprint().plan.idle);
     interrupts_.act([this] { executor_->cancel(); });
 }
 

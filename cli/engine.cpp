@@ -140,12 +140,16 @@ bool goes_by_memory(const PlanOptions& plan, const DeviceTable& table) {
            parallel::find_policy(plan.mode).by_memory;
 }
 
+// Whether there are experts where the split mode wants them.
 bool has_experts(const Blueprint& blueprint, size_t device) {
     const auto& values = blueprint.graph->values();
-    for (size_t i = 0; i < values.size(); ++i)
-        if (values[i].use == graph::Use::Experts &&
-            contains(blueprint.plan.anchors[i].group, int(device)))
-            return true;
+    for (size_t i = 0; i < values.size(); ++i) {
+        if (values[i].use != graph::Use::Experts) continue;
+        const Placement& anchor = blueprint.plan.anchors[i];
+        const bool moved =
+            anchor.partition && anchor.group != blueprint.plan.group(values[i].layer);
+        if (!moved && contains(anchor.group, int(device))) return true;
+    }
     return false;
 }
 

@@ -46,6 +46,7 @@ int run(const Arguments& arguments) {
                                            : engine_options(arguments, file, context, notes);
     print_notes(notes);
     const auto blueprint = make_blueprint(file, options);
+    print_notes(blueprint->plan.idle);
     const parallel::PlanReport report =
         report_plan(*blueprint->graph, blueprint->plan, blueprint->placed, blueprint->table,
                     blueprint->programs, options.wire);

@@ -189,7 +189,7 @@ Plan make_plan(const Graph& graph, const DeviceTable& table, const PlanOptions& 
         options.homes.empty() ? policy.divides : divisible_roles;
     const std::vector<Part> parts = find_parts(graph, roles);
     Plan plan{.mode = std::string(policy.name)};
-    const std::vector<const Home*> homes = homes_of(graph, parts, options.homes, plan.obstacles);
+    const std::vector<const Home*> homes = homes_of(graph, parts, options.homes, plan.idle);
     const Rest rest(graph, parts, homes, table, options.sharing(table.size()));
     Choice choice = policy.choose({graph, rest.parts, rest.moved, rest.table, options});
 

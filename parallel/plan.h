@@ -19,6 +19,7 @@ struct Plan {
     std::deque<Partition> partitions;    // pointed to by the anchors
     std::vector<Placement> anchors;      // [value]: of weights and states
     std::vector<std::string> obstacles;  // axes that cannot be cut as finely as there are devices
+    std::vector<std::string> idle;       // homes that have nothing
 
     const Group& group(int layer) const { return groups[size_t(layer) + 1]; }
 };

@@ -179,7 +179,7 @@ TEST(Homes, that_have_nothing_are_told) {
         {.pattern = "exps", .group = {2}, .optional = true, .asked_by = "-cmoe"});
     options.home_devices = 2;
     const Planned planned = plan_fixture("llama-yarn-bf16", equal_devices(3), options);
-    EXPECT_EQ(planned.plan.obstacles,
+    EXPECT_EQ(planned.plan.idle,
               (std::vector<std::string>{
                   "-ot ffn_down=c moves nothing: another home before it has all that is cut with "
                   "what it names",
