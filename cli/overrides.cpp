@@ -13,12 +13,10 @@ namespace {
 constexpr Option list[] = {
     {"-ot, --override-tensor", "LIST",
      "weights on a device of their own, REGEX=DEVICE,...: where the regular expression, in which "
-     "no "
-     "comma stands, is in the name of one, all that are cut together with it go there, as in -ot "
-     "blk.[0-3].ffn=cpu; the first that fits counts. A device that -dev does not name has nothing "
-     "else, and neither -ts nor -mg count it; of several that have the name each has an equal "
-     "part, "
-     "and cpu is the name of all CPU devices"},
+     "no comma stands, is in the name of one, all that are cut together with it go there, as in "
+     "-ot blk.[0-3].ffn=cpu; the first that fits counts. A device that -dev does not name has "
+     "nothing else, and neither -ts nor -mg count it; of several that have the name each has an "
+     "equal part, and cpu is the name of all CPU devices"},
     {"-cmoe, --cpu-moe", "",
      "all experts on the CPU, whatever the split mode says; their routers, and experts that all "
      "tokens share, stay"},
