@@ -40,8 +40,9 @@ double divergence_of(std::span<const float> logits, double normalizer, const Bas
     double sums[lanes] = {};
     const auto add = [&](size_t i, double& sum) {
         const float own = base.log_probability(i);
-        const float probability = own > lowest ? exp_of_negative(own) : 0;
-        sum += double(probability) * (double(own) - (double(logits[i]) - normalizer));
+        const double difference = double(own) - (double(logits[i]) - normalizer);
+        // A token that the model excludes may be as far as can be where the base leaves it out.
+        sum += own > lowest ? double(exp_of_negative(own)) * difference : 0;
     };
     const size_t even = logits.size() / lanes * lanes;
     for (size_t i = 0; i < even; i += lanes)

@@ -149,6 +149,8 @@ TEST(Divergence, is_that_of_the_probabilities) {
     const test::Folder folder;
     Floats base = normals(1, 500), other = normals(2, 500);
     for (size_t i = 0; i < base.size(); ++i) base[i] *= 3, other[i] = base[i] + other[i] / 2;
+    constexpr size_t unlikely = 7;
+    base[unlikely] = other[unlikely] = -60;
     write(path_in(folder), 3, {1, 2, 3}, {base});
     BaseReader reader(path_in(folder));
     const BasePrediction prediction = reader.next();
@@ -164,6 +166,11 @@ TEST(Divergence, is_that_of_the_probabilities) {
         EXPECT_NEAR(difference.change, std::exp(q[target]) - std::exp(p[target]), 1e-4);
         EXPECT_TRUE(difference.same_top);
     }
+    // What the file leaves out may be excluded, and nothing else.
+    other[unlikely] = -INFINITY;
+    EXPECT_NEAR(compare(other, prediction, 0).divergence, divergence, 1e-4);
+    other[best] = -INFINITY;
+    EXPECT_EQ(compare(other, prediction, 0).divergence, INFINITY);
     other[best] = -10;
     EXPECT_FALSE(compare(other, prediction, 0).same_top);
     EXPECT_GT(divergence, 0.01);
