@@ -67,19 +67,23 @@ TEST(BenchTable, markdown_with_all_columns) {
     row.test.setup.devices = {"cpu:0", "cpu:1"};
     row.test.setup.ratio = {3, 1};
     row.test.setup.key_type = gguf::DType::Q8_0;
+    row.test.setup.overrides = {.tensors = {"ffn=cpu"}, .expert_blocks = 2};
     row.test.generated = 4;
-    EXPECT_EQ(table("md", {row}, {true, true, true, true, true, true, true, true}),
+    EXPECT_EQ(table("md", {row}, {true, true, true, true, true, true, true, true, true, true}),
               "| model                          |       size |     params | backend    | threads | "
               "n_batch |"
-              " n_ubatch | type_k | type_v |   main_gpu |     sm | dev          | ts           |"
+              " n_ubatch | type_k | type_v |   main_gpu |  n_cpu_moe |     sm | dev          "
+              "| ts           | ot           |"
               "            test |                  t/s |   limit |    read | multiply |\n"
               "| ------------------------------ | ---------: | ---------: | ---------- | ------: | "
               "------: |"
-              " -------: | -----: | -----: | ---------: | -----: | ------------ | ------------ |"
+              " -------: | -----: | -----: | ---------: | ---------: | -----: | ------------ "
+              "| ------------ | ------------ |"
               " --------------: | -------------------: | ------: | ------: | -------: |\n"
               "| llama 8B Q4_K - Medium         |   4.58 GiB |     8.03 B | CPU        |       4 | "
               "   2048 |"
-              "      512 |   q8_0 |    f16 |          0 | tensor | cpu:0/cpu:1  | 3.00/1.00    |"
+              "      512 |   q8_0 |    f16 |          0 |          2 | tensor | cpu:0/cpu:1  "
+              "| 3.00/1.00    | ffn=cpu      |"
               "        pp16+tg4 |    7500.00 \xC2\xB1 3535.53 |  37.5 % |  15.0 % |   37.5 % |\n"
               "\nlimits: 33.6 GB/s, 1.2 TMAC/s, 160.0 GMAC/s of floats (cpu:0,cpu:1, 4 threads)\n"
               "\nbuild: 0.1.0\n");
