@@ -122,9 +122,7 @@ const Mapping mappings[] = {
     {"graph", 3, {1, 0, 1}},
     {"tensor", 2, {0, 1}},
     {"layer", 2, {}, {ffn_on_1}, 1},
-    {"layer", 3, {1, 1}, {{.pattern = ".", .group = {2}}}, 1},
-    {"tensor", 3, {}, {ffn_on_1, {.pattern = "attn|ssm", .group = {0, 2}}}},
-    {"graph", 3, {1, 1}, {{.pattern = "token_embd|attn_q", .group = {1, 2}}}, 1},
+    {"tensor", 3, {}, {ffn_on_1, {.pattern = "token_embd|attn|ssm", .group = {0, 2}}}},
 };
 
 const Mapping few_mappings[] = {
@@ -136,6 +134,9 @@ const Mapping few_mappings[] = {
     {"graph", 3, {9, 1, 9}},
     {"layer", 2, {}, {ffn_on_1}, 1},
 };
+
+// Homes are for devices of different kinds.
+constexpr size_t without_homes = std::size(few_mappings) - 1;
 
 // One device, and the most uneven cuts.
 const Mapping fewest_mappings[] = {
@@ -151,10 +152,15 @@ bool gets_fewer(const Kind& kind, std::string_view fixture) {
            (kind.slow || kind.devices[0] == std::string_view("reference"));
 }
 
+// A group of two kinds: alone, a device is the run of its own kind.
+bool differ(const Kind& kind) { return kind.devices[0] != std::string_view(kind.devices[1]); }
+
 std::span<const Mapping> mappings_of(const Kind& kind, std::string_view fixture, bool all) {
     const bool fewer = gets_fewer(kind, fixture) && !all;
     if (kind.slow && fewer) return fewest_mappings;
-    return kind.slow || fewer ? std::span<const Mapping>(few_mappings) : mappings;
+    if (!kind.slow && !fewer) return mappings;
+    const std::span<const Mapping> few = few_mappings;
+    return differ(kind) || all ? few : few.first(without_homes);
 }
 
 // Copied into the tree; the others are beside it, perhaps.
@@ -197,9 +203,6 @@ bool uses_matrix_units(const Kind& kind) {
         return kind.products == kernels::Products::OnPlainUnits;
     return adapter_has("matrix units");
 }
-
-// A group of two kinds: alone, a device is the run of its own kind.
-bool differ(const Kind& kind) { return kind.devices[0] != std::string_view(kind.devices[1]); }
 
 // Vulkan devices that multiply in f32.
 bool rounds_nothing(const Kind& kind) {
