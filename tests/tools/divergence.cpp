@@ -9,12 +9,14 @@
 
 #include "cli/synth/random_rows.h"
 #include "gguf/vectors.h"
+#include "tools/softmax.h"
 #include "tools/tiny.h"
 
 namespace tandem::cli {
 namespace {
 
 using test::error_of;
+using test::log_probabilities;
 using Floats = std::vector<float>;
 
 std::string path_in(const test::Folder& folder) { return (folder / "base").string(); }
@@ -38,16 +40,6 @@ Value value_at(const std::string& bytes, size_t at) {
     Value value;
     std::memcpy(&value, bytes.data() + at, sizeof value);
     return value;
-}
-
-// ln of the softmax.
-std::vector<double> log_probabilities(const Floats& logits) {
-    double most = logits[0], sum = 0;
-    for (float logit : logits) most = std::max(most, double(logit));
-    for (float logit : logits) sum += std::exp(logit - most);
-    std::vector<double> logs;
-    for (float logit : logits) logs.push_back(logit - most - std::log(sum));
-    return logs;
 }
 
 TEST(BaseFile, has_the_layout_of_llama_perplexity) {

@@ -8,16 +8,14 @@
 #include "cli/perplexity/score.h"
 #include "cli/perplexity/windows.h"
 #include "cli/synth/random_rows.h"
+#include "tools/softmax.h"
 #include "tools/tiny.h"
 
 namespace tandem::cli {
 namespace {
 
 double plain_likelihood(std::span<const float> logits, int32_t target) {
-    double most = logits[0], sum = 0;
-    for (float logit : logits) most = std::max(most, double(logit));
-    for (float logit : logits) sum += std::exp(logit - most);
-    return -(logits[size_t(target)] - most - std::log(sum));
+    return -test::log_probabilities(logits)[size_t(target)];
 }
 
 TEST(Score, is_the_softmax_of_the_logits) {
