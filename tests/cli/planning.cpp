@@ -94,14 +94,18 @@ TEST(Planning, says_what_would_be_too_full) {
                   "them\n");
 }
 
-TEST(Planning, weighs_no_exchange_without_a_link) {
+// A device table of a and b, without a link between them.
+std::string table_of_two(const std::string& file) {
     std::string devices;
     for (const char* name : {"a", "b"})
         devices += std::string(devices.empty() ? "" : ", ") + R"({"name": ")" + name +
                    R"(", "free_bytes": 1e9, "bytes_per_second": 1e9, )" +
                    R"("multiply_adds_per_second": 1e9})";
-    const std::string table =
-        write_file("unlinked.json", "{\"devices\": [" + devices + "]}").string();
+    return write_file(file, "{\"devices\": [" + devices + "]}").string();
+}
+
+TEST(Planning, weighs_no_exchange_without_a_link) {
+    const std::string table = table_of_two("unlinked.json");
     EXPECT_EQ(plan({"--device-table", table, "-sm", "graph"}).error,
               "error: the device table has no link between a and b, which split mode graph needs: "
               "add it, or give a ratio (-ts)\n");
@@ -154,20 +158,14 @@ TEST(Planning, says_what_cannot_be_moved) {
     EXPECT_EQ(error({"-ot", "ffn=cpu,"}), pairs + "\"\"\n");
     EXPECT_EQ(error({"-ot", "exps=cpu"}),
               "error: -ot exps=cpu: no weight that is computed with has \"exps\" in its name; "
-              "tandem inspect "
-              "shows the names\n");
+              "tandem inspect shows the names\n");
     EXPECT_EQ(error({"-ot", "ffn=cuda0"}).find("error: device \"cuda0\" does not exist"), 0u);
     EXPECT_EQ(error({"-cmoe"}), "note: -cmoe moves nothing: the model has no experts\n");
     EXPECT_EQ(error({"-ncmoe", "-1"}).find("error: --n-cpu-moe takes"), 0u);
 }
 
 TEST(Planning, finds_devices_of_weights_in_the_table) {
-    std::string devices;
-    for (const char* name : {"a", "b"})
-        devices += std::string(devices.empty() ? "" : ", ") + R"({"name": ")" + name +
-                   R"(", "free_bytes": 1e9, "bytes_per_second": 1e9, )" +
-                   R"("multiply_adds_per_second": 1e9})";
-    const std::string table = write_file("homes.json", "{\"devices\": [" + devices + "]}").string();
+    const std::string table = table_of_two("homes.json");
     const Result found = plan({"--device-table", table, "-ts", "1,0", "-ot", "ffn=b"});
     EXPECT_NE(found.out.find("ffn 48 = 48 on {1}"), std::string::npos) << found.out << found.error;
     const std::string mixture = test::data("fixtures/qwen3moe.gguf").string();
