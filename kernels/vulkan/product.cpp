@@ -39,8 +39,8 @@ Dispatch to_blocks(const Product& product, const Site& site) {
     return dispatch;
 }
 
-Dispatch by_tiles(const Product& product, const char* shader, bool aligned) {
-    const Tile tile = tile_of(product.parameters.rows, product.most_tokens);
+Dispatch by_tiles(const Product& product, const Site& site, const char* shader, bool aligned) {
+    const Tile tile = tile_of(site.features, product.parameters.rows, product.most_tokens);
     std::vector<uint32_t> shape = constants(tile, aligned);
     shape.insert(shape.end(), {product.kind, product.matrices});
     return {.shader = typed(shader, product.dtype),
@@ -114,13 +114,13 @@ Product product_of(const Launch& launch, const Site& site, const graph::View& x)
 }
 
 std::vector<Dispatch> in_floats(const Product& product, const Site& site) {
-    return {has_tiles(product) ? by_tiles(product, "linear_tile", product.aligned)
+    return {has_tiles(product) ? by_tiles(product, site, "linear_tile", product.aligned)
                                : by_vectors(product, site, "linear_vector", product.aligned)};
 }
 
 std::vector<Dispatch> in_dots(const Product& product, const Site& site) {
     if (product.in_blocks) return {to_blocks(product, site)};
-    return {has_tiles(product) ? by_tiles(product, "linear_tile_dots", false)
+    return {has_tiles(product) ? by_tiles(product, site, "linear_tile_dots", false)
                                : by_vectors(product, site, "linear_vector_dots", false)};
 }
 

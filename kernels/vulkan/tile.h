@@ -1,6 +1,7 @@
 // The shape of the tiles in which products of many tokens are computed (shaders/tile.glsl).
 #pragma once
 
+#include <algorithm>
 #include <vector>
 
 #include "kernels/vulkan/site.h"
@@ -30,8 +31,8 @@ inline Tile tile_of(int64_t tokens) {
 
 // For products of so many rows and tokens: large tiles read less, small ones keep more of the
 // device busy.
-inline Tile tile_of(int64_t rows, int64_t tokens) {
-    constexpr int64_t enough_groups = 256;
+inline Tile tile_of(const Features& features, int64_t rows, int64_t tokens) {
+    const int64_t enough_groups = std::min(256, features.busy_subgroups / 8);
     Tile tile = tile_of(tokens);
     while (tile.groups(rows, tokens) < enough_groups && tile.tokens_each > 2) tile.tokens_each /= 2;
     return tile;
