@@ -84,8 +84,11 @@ Dispatch few(const AttendBlocks& blocks, const Operation& operation, const Site&
              bool in_blocks, Address kept) {
     const auto subgroup = uint32_t(site.features.subgroup);
     const auto lanes = std::bit_ceil(uint32_t(value_eights(operation)));
+    // Enough to make a block together, no more than there are cells.
+    const int cells =
+        std::clamp<int>(int(cells_of(operation.inputs[keys_cache].view)), 8, cells_of_few);
     return {.shader = "attend_few",
-            .constants = {subgroups(site, std::max(1, cells_of_few / site.features.subgroup)),
+            .constants = {subgroups(site, (cells - 1) / site.features.subgroup + 1),
                           type_of(operation.inputs[keys_cache]),
                           type_of(operation.inputs[values_cache]), uint32_t(blocks.d),
                           uint32_t(blocks.dv), uint32_t(blocks.q_at_once), subgroup, lanes,

@@ -32,11 +32,14 @@ layout(buffer_reference, std430, buffer_reference_align = 16) coherent buffer Pa
 
 // Rows have zeros up to whole blocks of every type, results up to those of theirs.
 const uint q_vectors = (d + 31) / 32 * 8;
+const bool keys_in_32 = key_type == cache_q8_0 || key_type == cache_q4_0;
 const bool in_32 = value_type == cache_q8_0 || value_type == cache_q4_0;
+const uint key_eights = keys_in_32 ? (d + 31) / 32 * 4 : (d + 7) / 8;
 const uint result_vectors = in_32 ? (dv + 31) / 32 * 8 : (dv + 7) / 8 * 2;
 const uint subgroups = gl_WorkGroupSize.x / subgroup, copies = subgroup / lanes;
 // Loads of an invocation: not more than it has registers for.
 const uint loads_at_once = queries > 2 ? 8 : 16;
+const uint keys_at_once = key_eights < loads_at_once ? key_eights : loads_at_once;
 const uint dv_vectors = (dv + 3) / 4;
 
 shared vec4 q_rows[queries * q_vectors];
@@ -189,7 +192,6 @@ void main() {
         own_sums[q] = 0;
         low[q] = high[q] = vec4(0);
     }
-    const uint key_eights = cache_eights(key_type, d);
     uint own_eight = min(lane % lanes, cache_eights(value_type, dv) - 1);
 
     for (uint first = begin + gl_SubgroupID * subgroup; first < end; first += turn) {
@@ -197,8 +199,8 @@ void main() {
         uint64_t key = keys + uint64_t((seen ? first + lane : begin) % attention.key_cells) * key_bytes;
         float scores[queries];
         [[unroll]] for (uint q = 0; q < queries; ++q) scores[q] = 0;
-        for (uint e = 0; e < key_eights; e += loads_at_once)
-            [[unroll]] for (uint i = 0; i < loads_at_once; ++i) {
+        for (uint e = 0; e < key_eights; e += keys_at_once)
+            [[unroll]] for (uint i = 0; i < keys_at_once; ++i) {
                 vec4 a, b;
                 uvec2 at = cache_eight(key_type, key, d, min(e + i, key_eights - 1), a, b) / 4;
                 if (e + i >= key_eights) a = b = vec4(0);
