@@ -7,6 +7,7 @@
 #include "gguf/error.h"
 #include "graph/ops.h"
 #include "graph/ops/attend.h"
+#include "graph/ops/dot.h"
 
 namespace tandem::graph {
 
@@ -32,12 +33,6 @@ void write(const View& cache, const View& values, const StepInputs& step) {
             for (int64_t h = 0; h < heads; ++h)
                 store_row(cache, cache_row(cache, sequence.slot, h, step.positions[size_t(t)]),
                           std::span(all).subspan(size_t((t * heads + h) * d), size_t(d)));
-}
-
-double dot(std::span<const float> a, const std::vector<float>& b) {
-    double sum = 0;
-    for (size_t i = 0; i < b.size(); ++i) sum += double(a[i]) * b[i];
-    return sum;
 }
 
 // A query operand: the rows of its heads.

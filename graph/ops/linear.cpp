@@ -1,7 +1,10 @@
 // linear(x, W): y[... n] = sum over k of W[n k] x[... k]. The contracted axes k are W's columns.
 // Row axes of W that x has as well are batched: each has its own matrix.
+#include <algorithm>
+
 #include "gguf/error.h"
 #include "graph/ops.h"
+#include "graph/ops/dot.h"
 
 namespace tandem::graph {
 
@@ -55,14 +58,19 @@ void reference(const Call& call) {
                x_columns = offsets_along(x, columns, column_extents),
                y_outer = offsets_along(call.output, outer, outer_extents),
                y_rows = offsets_along(call.output, rows, row_extents);
+    // Columns that x has last, in their order, are read where they are.
+    const bool in_order = std::ranges::is_sorted(x_columns) &&
+                          (x_columns.empty() || size_t(x_columns.back()) + 1 == x_columns.size());
+    std::vector<float> gathered(x_columns.size());
     std::vector<float> input = load(x), output(size_t(call.output.elements()));
     for (size_t row = 0; row < x_rows.size(); ++row) {
         const std::vector<float> w = load_row(weight, int64_t(row));
         for (size_t i = 0; i < x_outer.size(); ++i) {
             const float* at = input.data() + x_outer[i] + x_rows[row];
-            double sum = 0;
-            for (size_t k = 0; k < w.size(); ++k) sum += double(w[k]) * at[x_columns[k]];
-            output[size_t(y_outer[i] + y_rows[row])] = float(sum);
+            if (!in_order)
+                for (size_t k = 0; k < w.size(); ++k) gathered[k] = at[x_columns[k]];
+            const std::span of_x(in_order ? at : gathered.data(), w.size());
+            output[size_t(y_outer[i] + y_rows[row])] = float(dot(w, of_x));
         }
     }
     store(call.output, output);

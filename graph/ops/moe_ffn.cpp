@@ -7,17 +7,12 @@
 #include "gguf/error.h"
 #include "graph/ops.h"
 #include "graph/ops/activation.h"
+#include "graph/ops/dot.h"
 
 namespace tandem::graph {
 
 namespace ops {
 namespace {
-
-double dot(const std::vector<float>& row, std::span<const float> x) {
-    double sum = 0;
-    for (size_t i = 0; i < row.size(); ++i) sum += double(row[i]) * x[i];
-    return sum;
-}
 
 // An operand that may be left out, which stands for `value` everywhere.
 std::vector<float> load_or(const View& view, float value, int64_t count) {
@@ -39,23 +34,32 @@ void reference(const Call& call) {
     int64_t tokens = call.inputs[moe_x].extents[0], embd = call.inputs[moe_x].extents[1];
     int64_t used = call.inputs[moe_ids].extents[1];
     std::vector<double> result(size_t(tokens * embd), 0.0);
-    for (int64_t expert = 0; expert < experts; ++expert)
-        for (int64_t i = 0; i < tokens * used; ++i) {
-            if (ids[size_t(i)] - gate.begins[0] != expert) continue;
-            auto number = size_t(ids[size_t(i)]);
-            auto token = std::span(x).subspan(size_t(i / used * embd), size_t(embd));
-            std::vector<float> hidden(static_cast<size_t>(ffn));
-            for (int64_t f = 0; f < ffn; ++f) {
-                int64_t row = expert * ffn + f;
-                hidden[size_t(f)] = float(unit(
-                    gate_scale[number] * dot(load_row(gate, row), token) + gate_bias[size_t(row)],
-                    up_scale[number] * dot(load_row(up, row), token) + up_bias[size_t(row)]));
+    // Each row of an expert is decoded once, for all who chose it.
+    for (int64_t expert = 0; expert < experts; ++expert) {
+        std::vector<int64_t> chosen;
+        for (int64_t i = 0; i < tokens * used; ++i)
+            if (ids[size_t(i)] - gate.begins[0] == expert) chosen.push_back(i);
+        if (chosen.empty()) continue;
+        const auto number = size_t(ids[size_t(chosen[0])]);
+        std::vector<std::vector<float>> hidden(chosen.size(), std::vector<float>(size_t(ffn)));
+        for (int64_t f = 0; f < ffn; ++f) {
+            const int64_t row = expert * ffn + f;
+            const std::vector<float> of_gate = load_row(gate, row), of_up = load_row(up, row);
+            for (size_t c = 0; c < chosen.size(); ++c) {
+                auto token = std::span(x).subspan(size_t(chosen[c] / used * embd), size_t(embd));
+                hidden[c][size_t(f)] =
+                    float(unit(gate_scale[number] * dot(of_gate, token) + gate_bias[size_t(row)],
+                               up_scale[number] * dot(of_up, token) + up_bias[size_t(row)]));
             }
-            for (int64_t e = 0; e < embd; ++e)
-                result[size_t(i / used * embd + e)] +=
-                    double(weights[size_t(i)]) * down_scale[number] *
-                    dot(load_row(down, expert * embd + e), hidden);
         }
+        for (int64_t e = 0; e < embd; ++e) {
+            const std::vector<float> of_down = load_row(down, expert * embd + e);
+            for (size_t c = 0; c < chosen.size(); ++c)
+                result[size_t(chosen[c] / used * embd + e)] += double(weights[size_t(chosen[c])]) *
+                                                               down_scale[number] *
+                                                               dot(of_down, hidden[c]);
+        }
+    }
     store(call.output, std::vector<float>(result.begin(), result.end()));
 }
 
