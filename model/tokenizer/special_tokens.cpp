@@ -66,7 +66,9 @@ std::vector<bool> SpecialTokens::present(std::string_view text) const {
     return found;
 }
 
-void SpecialTokens::cut_out(const Candidate& candidate, std::vector<Fragment>& fragments) {
+template <typename Stays>
+void SpecialTokens::cut_out(const Candidate& candidate, std::vector<Fragment>& fragments,
+                            const Stays& stays) {
     std::vector<Fragment> cut;
     const auto add_raw = [&](std::string_view text) {
         if (!text.empty()) cut.push_back({text, std::nullopt});
@@ -77,25 +79,41 @@ void SpecialTokens::cut_out(const Candidate& candidate, std::vector<Fragment>& f
             continue;
         }
         std::string_view rest = fragment.text;
-        for (size_t at = rest.find(candidate.text); at != std::string_view::npos;
-             at = rest.find(candidate.text)) {
+        size_t at = 0;
+        while ((at = rest.find(candidate.text, at)) != std::string_view::npos) {
+            if (stays(rest.substr(at, candidate.text.size()))) {
+                ++at;
+                continue;
+            }
             const std::string_view left = rest.substr(0, at);
             add_raw(candidate.swallows_left ? without_last_spaces(left) : left);
             cut.push_back({rest.substr(at, candidate.text.size()), candidate.id});
             rest.remove_prefix(at + candidate.text.size());
             if (candidate.swallows_right) rest = without_first_spaces(rest);
+            at = 0;
         }
         add_raw(rest);
     }
     fragments = std::move(cut);
 }
 
-std::vector<Fragment> SpecialTokens::partition(std::string_view text, bool all) const {
+std::vector<Fragment> SpecialTokens::partition(std::string_view text, bool all,
+                                               std::span<const ByteRange> plain) const {
+    const auto is_plain = [&](std::string_view part) {
+        const auto begin = static_cast<size_t>(part.data() - text.data());
+        const auto range = std::partition_point(plain.begin(), plain.end(),
+                                                [&](ByteRange each) { return each.end <= begin; });
+        return range != plain.end() && range->begin < begin + part.size();
+    };
     std::vector<Fragment> fragments;
     if (!text.empty()) fragments.push_back({text, std::nullopt});
     const std::vector<bool> found = present(text);
     for (size_t i = 0; i < candidates_.size(); ++i) {
-        if (found[i] && (all || candidates_[i].always)) cut_out(candidates_[i], fragments);
+        if (!found[i]) continue;
+        if (candidates_[i].always)
+            cut_out(candidates_[i], fragments, [](std::string_view) { return false; });
+        else if (all)
+            cut_out(candidates_[i], fragments, is_plain);
     }
     return fragments;
 }

@@ -4,10 +4,12 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "model/byte_range.h"
 #include "model/tokenizer/vocabulary.h"
 
 namespace tandem::model {
@@ -33,8 +35,9 @@ class SpecialTokens {
 
     // The fragments of a text, in order. Longer special texts are cut out before shorter ones,
     // wherever they stand. User-defined tokens are always found, control and unknown tokens where
-    // `all` says so.
-    std::vector<Fragment> partition(std::string_view text, bool all) const;
+    // `all` says so, but none that has a byte in one of the `plain` ranges, which are in order.
+    std::vector<Fragment> partition(std::string_view text, bool all,
+                                    std::span<const ByteRange> plain = {}) const;
 
   private:
     struct Candidate {
@@ -46,7 +49,10 @@ class SpecialTokens {
     };
 
     std::vector<bool> present(std::string_view text) const;
-    static void cut_out(const Candidate& candidate, std::vector<Fragment>& fragments);
+    // Leaves occurrences alone for whose place in the text `stays` is true.
+    template <typename Stays>
+    static void cut_out(const Candidate& candidate, std::vector<Fragment>& fragments,
+                        const Stays& stays);
 
     std::vector<Candidate> candidates_;  // longest text first, then by id
     std::vector<size_t> by_text_;        // of `candidates_`, in the order of their texts

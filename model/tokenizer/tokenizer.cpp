@@ -64,7 +64,8 @@ void Tokenizer::make_pieces() {
 std::vector<int32_t> Tokenizer::encode(std::string_view text, EncodeOptions options) const {
     std::vector<int32_t> ids;
     if (options.add_special && adds_bos()) ids.push_back(*bos());
-    for (const Fragment& fragment : special_tokens_.partition(text, options.parse_special)) {
+    for (const Fragment& fragment :
+         special_tokens_.partition(text, options.parse_special, options.plain)) {
         if (fragment.token) {
             ids.push_back(*fragment.token);
         } else {

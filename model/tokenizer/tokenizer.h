@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "gguf/metadata.h"
+#include "model/byte_range.h"
 #include "model/tokenizer/scheme.h"
 #include "model/tokenizer/special_ids.h"
 #include "model/tokenizer/special_tokens.h"
@@ -18,6 +19,8 @@ namespace tandem::model {
 struct EncodeOptions {
     bool add_special = true;    // BOS and EOS where the model wants them
     bool parse_special = true;  // texts of control tokens become those tokens
+    // But where they have a byte in one of these ranges, which are in order.
+    std::span<const ByteRange> plain = {};
 };
 
 class Tokenizer {

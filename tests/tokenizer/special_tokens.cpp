@@ -17,12 +17,13 @@ using test::SmallToken;
 
 // Tokens in angle brackets, raw text as it is, with bars between them.
 std::string partition(const std::vector<SmallToken>& tokens, std::string_view text,
-                      const Swallowing& swallowing = {}, bool all = true) {
+                      const Swallowing& swallowing = {}, bool all = true,
+                      const std::vector<ByteRange>& plain = {}) {
     std::vector<std::string> warnings;
     const Vocabulary vocabulary(small_vocabulary("llama", tokens), "small", warnings);
     const SpecialTokens special(vocabulary, swallowing);
     std::string line;
-    for (const Fragment& fragment : special.partition(text, all)) {
+    for (const Fragment& fragment : special.partition(text, all, plain)) {
         if (!line.empty()) line += '|';
         if (fragment.token) {
             line.append("{").append(std::to_string(*fragment.token)).append("}");
@@ -50,6 +51,17 @@ TEST(SpecialTokens, are_cut_out_of_a_text) {
 
 TEST(SpecialTokens, only_user_defined_ones_where_special_texts_are_not_parsed) {
     EXPECT_EQ(partition(marks, "<s><u><unk>", {}, false), "<s>|{2}|<unk>");
+}
+
+TEST(SpecialTokens, only_user_defined_ones_in_plain_ranges) {
+    const auto with = [](std::string_view text, const std::vector<ByteRange>& plain_ranges) {
+        return partition(marks, text, {}, true, plain_ranges);
+    };
+    EXPECT_EQ(with("<s>a<s><u><s>", {{3, 10}}), "{0}|a<s>|{2}|{0}");
+    EXPECT_EQ(with("<s><s><s>", {{0, 3}, {6, 9}}), "<s>|{0}|<s>");
+    EXPECT_EQ(with("<s><s>", {{2, 4}}), "<s><s>") << "one that has a byte there";
+    EXPECT_EQ(with("<<s><s>", {{0, 1}}), "<|{0}|{0}");
+    EXPECT_EQ(with("<|end|>x<|end|>x", {{7, 8}}), "{1}|x|{6}") << "the shorter one ends before it";
 }
 
 TEST(SpecialTokens, the_longer_one_wins_even_where_the_shorter_begins_first) {
