@@ -38,7 +38,7 @@ void Arena::spend_on_search(const String& text, const String& part) {
 }
 
 const String* Arena::string(Text text) {
-    hold(sizeof(String) + text.size() + text.given().size() * sizeof(Text::Range));
+    hold(sizeof(String) + text.size() + text.given().size() * sizeof(ByteRange));
     spend(text.size() / bytes_per_step);
     const size_t characters = count_characters(text.bytes());
     return &strings_.emplace_back(String{std::move(text), characters});

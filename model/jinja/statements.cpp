@@ -20,7 +20,7 @@ Interpreter::Flow Interpreter::execute(const Statement& statement) {
 }
 
 void Interpreter::write(const Text& text) {
-    arena_.hold(text.size() + text.given().size() * sizeof(Text::Range));
+    arena_.hold(text.size() + text.given().size() * sizeof(ByteRange));
     out_->append(text);
 }
 

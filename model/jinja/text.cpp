@@ -19,7 +19,7 @@ void Text::append(const Text& text, size_t begin, size_t end) {
     const size_t before = size();
     bytes_.append(text.bytes_, begin, end - begin);
     auto range = std::upper_bound(text.given_.begin(), text.given_.end(), begin,
-                                  [](size_t at, const Range& each) { return at < each.end; });
+                                  [](size_t at, const ByteRange& each) { return at < each.end; });
     for (; range != text.given_.end() && range->begin < end; ++range)
         mark(before + std::max(range->begin, begin) - begin,
              before + std::min(range->end, end) - begin);

@@ -7,16 +7,12 @@
 #include <string_view>
 #include <vector>
 
+#include "model/byte_range.h"
+
 namespace tandem::model::jinja {
 
 class Text {
   public:
-    struct Range {  // [begin, end) in bytes
-        size_t begin = 0;
-        size_t end = 0;
-        bool operator==(const Range&) const = default;
-    };
-
     Text() = default;
     explicit Text(std::string bytes, bool given = false);
 
@@ -24,7 +20,7 @@ class Text {
     size_t size() const { return bytes_.size(); }
 
     // Sorted, disjoint, not touching, none empty.
-    const std::vector<Range>& given() const { return given_; }
+    const std::vector<ByteRange>& given() const { return given_; }
     bool any_given() const { return !given_.empty(); }
 
     void append(std::string_view bytes, bool given = false);
@@ -36,7 +32,7 @@ class Text {
     void mark(size_t begin, size_t end);
 
     std::string bytes_;
-    std::vector<Range> given_;
+    std::vector<ByteRange> given_;
 };
 
 }  // namespace tandem::model::jinja

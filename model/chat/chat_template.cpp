@@ -1,0 +1,129 @@
+#include "model/chat/chat_template.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "gguf/error.h"
+
+namespace tandem::model {
+
+namespace {
+
+using nlohmann::ordered_json;
+
+jinja::Template parse(const std::string& source) {
+    try {
+        return jinja::Template(source);
+    } catch (const Error& error) {
+        throw Error(std::string("the chat template cannot be read: ") + error.what());
+    }
+}
+
+std::string date(const std::tm& time, const char* format) {
+    // As the C locale has it, which is that of the process.
+    char text[64];
+    return {text, std::strftime(text, sizeof text, format, &time)};
+}
+
+std::string_view trimmed(std::string_view text) {
+    constexpr std::string_view white_space = " \t\n\v\f\r";
+    const size_t first = text.find_first_not_of(white_space);
+    if (first == text.npos) return {};
+    return text.substr(first, text.find_last_not_of(white_space) + 1 - first);
+}
+
+bool writes(const jinja::Text& prompt, const Message& message) {
+    return prompt.bytes().find(trimmed(message.content)) != std::string::npos;
+}
+
+// The system message as the beginning of the one behind it.
+std::vector<Message> merged(std::span<const Message> messages) {
+    std::vector<Message> rest(messages.begin() + 1, messages.end());
+    const std::string& system = messages[0].content;
+    if (rest.empty()) return {{.role = "user", .content = system}};
+    rest[0].content = system + "\n" + rest[0].content;
+    return rest;
+}
+
+}  // namespace
+
+std::optional<std::string> chat_template_of(const gguf::Metadata& metadata) {
+    return metadata.text("tokenizer.chat_template");
+}
+
+ChatTemplate::ChatTemplate(std::string source, const Tokenizer& tokenizer, ChatOptions options)
+    : source_(std::move(source)),
+      template_(parse(source_)),
+      tokenizer_(tokenizer),
+      now_(options.now) {
+    const auto text_of = [&](std::optional<int32_t> token) {
+        return token ? std::string(tokenizer.piece(*token, true)) : std::string();
+    };
+    // Some templates ask for the one name, some for the other.
+    variables_ = {{"bos_token", text_of(tokenizer.bos())}, {"eos_token", text_of(tokenizer.eos())},
+                  {"add_generation_prompt", true},         {"enable_thinking", options.thinking},
+                  {"thinking", options.thinking},          {"datetime", date(now_, "%b %d %Y")},
+                  {"date_string", date(now_, "%d %b %Y")}};
+    variables_.update(options.variables);
+}
+
+jinja::Text ChatTemplate::write(std::span<const Message> messages, Contents contents) const {
+    ordered_json list = ordered_json::array();
+    for (const Message& message : messages) {
+        ordered_json entry = {{"role", message.role}};
+        if (contents == Contents::Texts)
+            entry["content"] = message.content;
+        else
+            entry["content"] = {{{"type", "text"}, {"text", message.content}}};
+        if (!message.thoughts.empty()) {
+            entry["reasoning_content"] = message.thoughts;
+            entry["thinking"] = message.thoughts;
+        }
+        list.push_back(std::move(entry));
+    }
+    ordered_json variables = variables_;
+    variables["messages"] = std::move(list);
+    return template_.render(variables, now_);
+}
+
+jinja::Text ChatTemplate::render(std::span<const Message> messages) const {
+    check(!messages.empty(), "a conversation has messages");
+    const bool has_system = messages[0].role == "system";
+    try {
+        jinja::Text prompt = write(messages, Contents::Texts);
+        // Some know contents only as lists of parts.
+        if (!writes(prompt, messages.back())) {
+            jinja::Text in_parts = write(messages, Contents::Parts);
+            if (writes(in_parts, messages.back())) prompt = std::move(in_parts);
+        }
+        if (!has_system || writes(prompt, messages[0])) return prompt;
+    } catch (const Error&) {
+        if (!has_system) throw;
+        try {
+            return write(merged(messages), Contents::Texts);
+        } catch (const Error&) {
+            // What it says of the conversation as it is tells more.
+        }
+        throw;
+    }
+    return write(merged(messages), Contents::Texts);
+}
+
+std::vector<int32_t> ChatTemplate::encode(const jinja::Text& prompt) const {
+    std::string_view text = prompt.bytes();
+    size_t skipped = 0;
+    // The tokenizer puts it in front.
+    if (tokenizer_.adds_bos()) {
+        const std::string_view bos = tokenizer_.piece(*tokenizer_.bos(), true);
+        if (text.starts_with(bos)) skipped = bos.size();
+    }
+    std::vector<ByteRange> given;
+    for (const ByteRange& range : prompt.given())
+        if (range.end > skipped)
+            given.push_back({std::max(range.begin, skipped) - skipped, range.end - skipped});
+    std::vector<int32_t> tokens = tokenizer_.encode(text.substr(skipped), {.plain = given});
+    if (tokenizer_.adds_eos()) tokens.pop_back();  // the answer goes on
+    return tokens;
+}
+
+}  // namespace tandem::model

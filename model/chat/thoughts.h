@@ -1,0 +1,49 @@
+// What a model thinks before it answers, told from the answer by marks that its family writes.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tandem::model {
+
+enum class Voice { Thought, Answer };
+
+// A text of which the reader sees nothing, and whose voice follows it.
+struct Mark {
+    std::string_view text;
+    Voice next;
+};
+
+// Those that a template has; none where its models do not think.
+std::span<const Mark> marks_of(std::string_view chat_template);
+
+// Divides what a model writes, its control tokens' texts included, among the voices, wherever
+// tokens divide the marks. White space around a voice's text is dropped.
+class Voices {
+  public:
+    struct Part {
+        Voice voice;
+        std::string text;
+    };
+
+    Voices() = default;
+    // `prompt`: what the model goes on with, which may have begun a thought.
+    Voices(std::span<const Mark> marks, std::string_view prompt);
+
+    // What is certain by now of the text so far.
+    std::vector<Part> push(std::string_view piece);
+    std::vector<Part> flush();  // the rest
+
+  private:
+    void take(std::string_view text, std::vector<Part>& parts);
+
+    std::span<const Mark> marks_;
+    Voice voice_ = Voice::Answer;
+    bool begun_ = false;       // the voice has said something
+    std::string pending_;      // may be the beginning of a mark
+    std::string white_space_;  // may be the voice's last
+};
+
+}  // namespace tandem::model
