@@ -60,6 +60,17 @@ struct WeightSource {
     std::function<const std::byte*(int64_t row, std::byte* scratch)> row;
 };
 
+// Some rows of a state as files store its type, whatever way the device has of keeping them.
+struct StateRows {
+    int value = -1;
+    gguf::DType dtype = gguf::DType::F32;  // type and columns are those that it was made with
+    int64_t columns = 0;
+    int64_t first = 0, count = 0;
+
+    int64_t row_bytes() const { return gguf::row_bytes(dtype, columns); }
+    int64_t bytes() const { return count * row_bytes(); }
+};
+
 // How long a launch took, all plays of its recording together, and how long threads waited for each
 // other behind it: nanoseconds, a mean of the device's threads.
 struct LaunchTime {
@@ -108,6 +119,10 @@ class Device {
                              std::atomic<int64_t>& progress) = 0;
     virtual void make_state(int value, gguf::DType dtype, int64_t rows, int64_t columns) = 0;
     virtual void make_arena(int64_t bytes) = 0;
+    // Rows of a state out of the device, and into it, while nothing that was played is still to be
+    // waited for: rows.bytes() bytes.
+    virtual void read_state(const StateRows& rows, std::byte* to) = 0;
+    virtual void write_state(const StateRows& rows, const std::byte* from) = 0;
     // Host-visible memory, aligned to 4096 bytes, that launches of this device and threads of
     // others reach alike; never null. The device owns it; every call gives another block.
     virtual std::byte* exchange_memory(int64_t bytes) = 0;

@@ -88,6 +88,13 @@ Buffer make_plain_state(gguf::DType dtype, int64_t rows, int64_t columns) {
     return buffer;
 }
 
+std::byte* rows_of(const Buffer& state, const StateRows& rows) {
+    const int64_t begin = rows.first * rows.row_bytes();
+    check(begin >= 0 && rows.count >= 0 && begin + rows.bytes() <= state.bytes(),
+          "rows of a state are within it");
+    return state.data() + begin;
+}
+
 std::byte* add_exchange_memory(std::vector<Buffer>& blocks, int64_t bytes) {
     return blocks.emplace_back(std::max<int64_t>(bytes, 1), "use smaller steps (-ub)").data();
 }

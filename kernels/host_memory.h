@@ -34,6 +34,8 @@ int64_t plain_bytes(gguf::DType dtype, graph::Use use, int64_t rows, int64_t col
 void load_plain_rows(const WeightSource& source, int64_t first, int64_t end, std::byte* to,
                      std::atomic<int64_t>& progress);
 Buffer make_plain_state(gguf::DType dtype, int64_t rows, int64_t columns);
+// Where rows of such a state lie.
+std::byte* rows_of(const Buffer& state, const StateRows& rows);
 
 // Adds a block, even of no bytes, to the exchange memory that a device owns.
 std::byte* add_exchange_memory(std::vector<Buffer>& blocks, int64_t bytes);

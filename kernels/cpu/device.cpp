@@ -125,6 +125,14 @@ void CpuDevice::make_state(int value, gguf::DType dtype, int64_t rows, int64_t c
     states_[value] = std::move(buffer);
 }
 
+void CpuDevice::read_state(const StateRows& rows, std::byte* to) {
+    std::memcpy(to, rows_of(states_.at(rows.value), rows), size_t(rows.bytes()));
+}
+
+void CpuDevice::write_state(const StateRows& rows, const std::byte* from) {
+    std::memcpy(rows_of(states_.at(rows.value), rows), from, size_t(rows.bytes()));
+}
+
 void CpuDevice::make_arena(int64_t bytes) {
     weights_.trim();  // by now they are there
     arena_ = Buffer(bytes);

@@ -77,6 +77,14 @@ void ReferenceDevice::make_state(int value, gguf::DType dtype, int64_t rows, int
     states_[value] = make_plain_state(dtype, rows, columns);
 }
 
+void ReferenceDevice::read_state(const StateRows& rows, std::byte* to) {
+    std::memcpy(to, rows_of(states_.at(rows.value), rows), size_t(rows.bytes()));
+}
+
+void ReferenceDevice::write_state(const StateRows& rows, const std::byte* from) {
+    std::memcpy(rows_of(states_.at(rows.value), rows), from, size_t(rows.bytes()));
+}
+
 std::byte* ReferenceDevice::exchange_memory(int64_t bytes) {
     return add_exchange_memory(exchange_memory_, bytes);
 }

@@ -24,6 +24,8 @@ class ReferenceDevice : public Device {
     void load_weight(int value, const WeightSource& source,
                      std::atomic<int64_t>& progress) override;
     void make_state(int value, gguf::DType dtype, int64_t rows, int64_t columns) override;
+    void read_state(const StateRows& rows, std::byte* to) override;
+    void write_state(const StateRows& rows, const std::byte* from) override;
     void make_arena(int64_t bytes) override {
         weights_.trim();
         arena_ = Buffer(bytes);

@@ -179,6 +179,7 @@ void VulkanDevice::make_state(int value, gguf::DType dtype, int64_t rows, int64_
                          "divide the model among more devices, or try a shorter context");
         upload_.clear(block);
         states_[value] = block.address;
+        state_blocks_[value] = block;
     });
 }
 

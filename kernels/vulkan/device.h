@@ -30,6 +30,8 @@ class VulkanDevice final : public Device {
     void load_weight(int value, const WeightSource& source,
                      std::atomic<int64_t>& progress) override;
     void make_state(int value, gguf::DType dtype, int64_t rows, int64_t columns) override;
+    void read_state(const StateRows& rows, std::byte* to) override;
+    void write_state(const StateRows& rows, const std::byte* from) override;
     void make_arena(int64_t bytes) override;
     std::byte* exchange_memory(int64_t bytes) override;
     void reserve_inputs(int64_t capacity) override;
@@ -43,6 +45,7 @@ class VulkanDevice final : public Device {
     Address address_of(const std::byte* exchanged) const;
     Address codebook(gguf::DType dtype);
     void write_step();
+    Block rows_in(const StateRows& rows) const;
 
     // In the order of creation: what is below is made of what is above.
     Drivers drivers_;
@@ -61,8 +64,9 @@ class VulkanDevice final : public Device {
     std::map<int, Address> weights_, states_;
     std::map<int, std::vector<float>> vectors_;
     std::map<gguf::DType, Address> codebooks_;
+    std::map<int, Block> state_blocks_;  // where states_ are
     std::vector<Block> exchanged_;
-    Block arena_, step_;
+    Block arena_, step_, read_;  // the last: on the way out of states
     StepAddresses step_addresses_;
     graph::StepInputs inputs_;                  // what launches are to see,
     std::optional<graph::StepInputs> written_;  // and what they see

@@ -168,4 +168,24 @@ void to_planes(DType dtype, int64_t columns, const std::byte* row, std::byte* pl
     }
 }
 
+void from_planes(DType dtype, int64_t columns, const std::byte* planes, std::byte* row) {
+    const Planes layout = planes_of(dtype);
+    const gguf::DTypeTraits& type = gguf::traits(dtype);
+    check(held_as(dtype) == dtype, "the type is held as it is");
+    if (type.block == 1) {
+        std::memcpy(row, planes, size_t(columns * type.block_bytes));
+        return;
+    }
+    const int64_t blocks = columns / layout.block;
+    std::memcpy(row, planes, size_t(layout.header));
+    planes += padded(layout.header);
+    row += layout.header;
+    for (const int field : layout.fields) {
+        for (int64_t i = 0; i < blocks; ++i)
+            std::memcpy(row + i * type.block_bytes, planes + i * field, size_t(field));
+        planes += padded(blocks * field);
+        row += field;
+    }
+}
+
 }  // namespace tandem::kernels::vulkan

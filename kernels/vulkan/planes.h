@@ -31,5 +31,7 @@ int64_t plane_row_bytes(gguf::DType dtype, int64_t columns);
 
 // `row` is as the file has it, `planes` has room for plane_row_bytes.
 void to_planes(gguf::DType dtype, int64_t columns, const std::byte* row, std::byte* planes);
+// And back, of types that are held as they are.
+void from_planes(gguf::DType dtype, int64_t columns, const std::byte* planes, std::byte* row);
 
 }  // namespace tandem::kernels::vulkan
