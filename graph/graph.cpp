@@ -119,4 +119,19 @@ std::vector<int> Graph::readers(int value) const {
     return found;
 }
 
+Holding holding_of(const Graph& graph, int state) {
+    Holding longest{.by_position = true, .window = 1};
+    for (int reader : graph.readers(state)) {
+        const Node& node = graph.nodes()[size_t(reader)];
+        for (size_t i = 0; i < node.inputs.size(); ++i) {
+            if (!node.inputs[i] || node.inputs[i].value != state) continue;
+            const Holding holding = node.op->holding ? node.op->holding(node, i) : Holding{};
+            if (!holding.by_position) return holding;
+            const bool all = holding.window == 0 || longest.window == 0;
+            longest.window = all ? 0 : std::max(longest.window, holding.window);
+        }
+    }
+    return longest;
+}
+
 }  // namespace tandem::graph

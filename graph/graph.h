@@ -99,6 +99,9 @@ class Graph {
     Tensor result_;
 };
 
+// How a state holds tokens for all nodes that read it: of windows the longest.
+Holding holding_of(const Graph& graph, int state);
+
 // What the axes of a node are to it, e.g. "tokens embd!, d! -> tokens d": `!` marks those that must
 // be whole.
 std::string signature(const Node& node);

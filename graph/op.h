@@ -65,12 +65,22 @@ struct Call {
     const StepInputs& step;
 };
 
+// How a state holds the tokens of a sequence.
+struct Holding {
+    // Each by itself: that at position p in cell p % cells, the last of the row axes. Else all
+    // together, so that none of them can be taken out again.
+    bool by_position = false;
+    int64_t window = 0;  // by position: the tokens that the last of them sees; 0: all
+};
+
 struct Op {
     std::string_view name;
     Rule (*rule)(const Node& node) = nullptr;
     void (*reference)(const Call& call) = nullptr;
     // What a weight is to it as operand i; null where it reads vectors only.
     Use (*use)(size_t operand) = nullptr;
+    // How the state that operand i is holds tokens; null where none does by position.
+    Holding (*holding)(const Node& node, size_t operand) = nullptr;
     // Its result is a choice among alternatives, so that members of a group which round
     // differently must not each make their own.
     bool discrete = false;

@@ -123,7 +123,12 @@ extern const Op attend{.name = "attend",
                                            if (axis != q[1]) rule.whole.push_back(axis);
                                return rule;
                            },
-                       .reference = reference};
+                       .reference = reference,
+                       .holding =
+                           [](const Node& node, size_t) {
+                               return Holding{.by_position = true,
+                                              .window = int64_t(node.attributes.number("window"))};
+                           }};
 }  // namespace ops
 
 Tensor attend(Tensor q, Tensor k, Tensor v, Cache cache, double scale, const Attention& how) {
