@@ -82,7 +82,7 @@ std::vector<Piece> pieces_of(const SavedState& state, Range wanted, Range own) {
 }
 
 std::vector<Run> runs_of(const Holders& holders, const SavedState& state, Range inner, int device) {
-    const Value& value = holders.graph.value(state.value);
+    const Value& value = holders.placed.graph->value(state.value);
     const Placement& anchor = holders.plan.anchors[size_t(state.value)];
     std::vector<Run> runs;
     const LocalSize size = local_size(value, anchor, device);
@@ -100,6 +100,24 @@ std::vector<Run> runs_of(const Holders& holders, const SavedState& state, Range 
                                     piece.local,
                            .count = piece.count}});
     return runs;
+}
+
+// The devices whose own steps change a state: others may hold all of it, and never do, as they have
+// nothing of what else its node works on. The first node to read a state is the one to change it.
+Group workers_on(const Placed& placed, int state) {
+    for (const auto& step : placed.steps) {
+        const auto* compute = std::get_if<Compute>(&step);
+        const auto reads = [&](int input) {
+            return input >= 0 && placed.instances[size_t(input)].value == state;
+        };
+        if (!compute || std::ranges::none_of(compute->inputs, reads)) continue;
+        Group workers = compute->devices;
+        if (const Partition* cut = compute->partition)
+            std::erase_if(workers, [&](int device) { return cut->empty(cut->member(device)); });
+        return workers;
+    }
+    check(false, "somebody reads every state");
+    return {};
 }
 
 }  // namespace
@@ -134,7 +152,7 @@ bool can_return(const Graph& graph, int64_t position, int64_t to) {
 }
 
 void read_state(const Holders& holders, const SavedState& state, std::byte* to) {
-    Group group = holders.plan.anchors[size_t(state.value)].group;
+    Group group = workers_on(holders.placed, state.value);
     if (!holders.plan.anchors[size_t(state.value)].partition) group.resize(1);
     // Of rows that several have, those of the first are read last, and stay.
     for (int device : group | std::views::reverse)

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "kernels/device.h"
+#include "parallel/placed.h"
 #include "parallel/plan.h"
 
 namespace tandem::parallel {
@@ -34,14 +35,14 @@ bool can_return(const graph::Graph& graph, int64_t position, int64_t to);
 
 // A model that devices hold by a plan, and which of its sequences is meant.
 struct Holders {
-    const graph::Graph& graph;
+    const Placed& placed;
     const Plan& plan;
     std::span<const std::unique_ptr<kernels::Device>> devices;
     int32_t slot = 0;
 };
 
-// Out of the first device that holds each row, and into all that do, while no step is on its way:
-// state.bytes(). `inner` bounds what is written of the last axis, as of positions.
+// Out of the first device that works on a row, and into all that hold it, while no step is on its
+// way: state.bytes(). `inner` bounds what is written of the last axis, as of positions.
 void read_state(const Holders& holders, const SavedState& state, std::byte* to);
 void write_state(const Holders& holders, const SavedState& state, Range inner,
                  const std::byte* from);

@@ -25,6 +25,7 @@ constexpr int64_t slots = 3;
 struct Model {
     Graph graph;
     Plan plan;
+    Placed placed;
     graph::Axis kv_heads = graph.axis("kv_heads", 3), q_per_kv = graph.axis("q_per_kv", 4),
                 d = graph.axis("d", 32), v_per_k = graph.axis("v_per_k", 2);
     graph::Tensor state;
@@ -48,8 +49,14 @@ struct Model {
                                            {graph.axis("ids", 9)}, axes, {.strides = {1}});
         return embed(table, graph.input("ids"));
     }
-    void place(const Placement& placement) {
+    // `cut` divides the work on the state.
+    void place(const Placement& placement, const Partition* cut = nullptr) {
         plan.anchors.assign(graph.values().size(), placement);
+        placed = {.graph = &graph,
+                  .instances = {{.value = state.value, .placement = placement}},
+                  .steps = {Compute{.devices = placement.group,
+                                    .partition = placement.partition ? placement.partition : cut,
+                                    .inputs = {-1, 0}}}};
     }
 };
 
@@ -111,7 +118,7 @@ void expect_saved(const Model& model, int64_t position) {
     const SavedState saved = saved_states(model.graph, position)[0];
     ASSERT_EQ(saved.value, model.state.value);
     const Devices devices = devices_of(model), before = devices_of(model);
-    const Holders holders{model.graph, model.plan, devices, 1};
+    const Holders holders{model.placed, model.plan, devices, 1};
     const Bytes written = Random(99).bytes(saved.bytes());
     write_state(holders, saved, saved.inner, written.data());
     Bytes read(written.size());
@@ -132,7 +139,7 @@ void expect_saved(const Model& model, int64_t position) {
         EXPECT_GT(holding, 0);
     }
     // What several have is that of the first, where they differ.
-    const Holders others{model.graph, model.plan, before, 1};
+    const Holders others{model.placed, model.plan, before, 1};
     read_state(others, saved, read.data());
     for (int64_t row = 0; row < saved.outer * saved.inner.size(); ++row)
         for (int device : model.plan.anchors[size_t(model.state.value)].group) {
@@ -208,6 +215,21 @@ TEST(SavedState, HasWhatTheNextTokenNeeds) {
     EXPECT_FALSE(can_return(recurrent.graph, 11, 3));
 }
 
+// Where a device has all of a state and nothing of what else its node works on, its own is never
+// changed.
+TEST(SavedState, ComesFromWhoWorksOnIt) {
+    Model model;
+    model.attend(DType::F16, 16, 0);
+    const Partition cut{.axis = model.kv_heads, .group = {1, 4, 5}, .bounds = {0, 0, 2, 3}};
+    model.place(Placement::replicated({1, 4, 5}), &cut);
+    const Devices devices = devices_of(model);
+    const SavedState saved = saved_states(model.graph, 3)[0];
+    Bytes bytes(size_t(saved.bytes()));
+    read_state({model.placed, model.plan, devices}, saved, bytes.data());
+    const Bytes first = row_at(model, devices, 4, 0, {0, 0});
+    EXPECT_TRUE(std::equal(first.begin(), first.end(), bytes.begin()));
+}
+
 // The same bytes go to rings of other lengths, and of caches only the beginning where the rest is
 // not wanted.
 TEST(SavedState, FitsOtherContexts) {
@@ -219,16 +241,16 @@ TEST(SavedState, FitsOtherContexts) {
     const SavedState saved = saved_states(few.graph, 11)[0];
     EXPECT_EQ(saved, saved_states(many.graph, 11)[0]);
     Bytes bytes(size_t(saved.bytes())), again(bytes.size());
-    read_state({few.graph, few.plan, of_few}, saved, bytes.data());
-    write_state({many.graph, many.plan, of_many}, saved, saved.inner, bytes.data());
-    read_state({many.graph, many.plan, of_many}, saved, again.data());
+    read_state({few.placed, few.plan, of_few}, saved, bytes.data());
+    write_state({many.placed, many.plan, of_many}, saved, saved.inner, bytes.data());
+    read_state({many.placed, many.plan, of_many}, saved, again.data());
     EXPECT_TRUE(bytes == again);
 
     const SavedState whole = saved_states(few.graph, 4)[0], part = saved_states(few.graph, 2)[0];
     bytes = Random(7).bytes(whole.bytes());
-    write_state({few.graph, few.plan, of_few}, whole, part.inner, bytes.data());
+    write_state({few.placed, few.plan, of_few}, whole, part.inner, bytes.data());
     again.resize(size_t(part.bytes()));
-    read_state({few.graph, few.plan, of_few}, part, again.data());
+    read_state({few.placed, few.plan, of_few}, part, again.data());
     for (int64_t head = 0; head < 3; ++head)
         EXPECT_EQ(std::memcmp(again.data() + head * 2 * part.row_bytes,
                               bytes.data() + head * 4 * part.row_bytes, size_t(2 * part.row_bytes)),
