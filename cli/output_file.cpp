@@ -77,9 +77,14 @@ OutputFile::~OutputFile() {
     if (is_new_ && fs::is_empty(path_, none)) fs::remove(fs::canonical(path_, none), none);
 }
 
-void OutputFile::write(std::string_view bytes) {
+// What was there goes.
+void OutputFile::begin() {
     if (!stream_ && !written_ && is_regular(path_)) fs::resize_file(path_, 0);
     written_ = true;
+}
+
+void OutputFile::write(std::string_view bytes) {
+    begin();
     out_.write(bytes.data(), std::streamsize(bytes.size()));
     require_good();
 }
@@ -90,6 +95,10 @@ void OutputFile::finish() {
 }
 
 void OutputFile::replace(std::string_view bytes) {
+    replace([&](std::ostream& out) { out.write(bytes.data(), std::streamsize(bytes.size())); });
+}
+
+void OutputFile::replace(const std::function<void(std::ostream& out)>& write) {
     std::error_code none;
     fs::path place;  // that another file can take; empty for a device, a pipe and a stream
     if (!stream_ && is_regular(path_)) place = fs::canonical(path_, none);
@@ -98,10 +107,16 @@ void OutputFile::replace(std::string_view bytes) {
     if (!place.empty()) out.open(beside, std::ios::binary | std::ios::trunc);
     // A file may be writable where its folder is not.
     if (place.empty() || (!out && errno == EACCES)) {
-        write(bytes);
+        begin();
+        write(out_);
         return finish();
     }
-    out.write(bytes.data(), std::streamsize(bytes.size()));
+    try {
+        write(out);
+    } catch (...) {
+        fs::remove(beside, none);
+        throw;
+    }
     out.close();
     std::error_code error(errno, std::generic_category());
     if (out) error = take_place(beside, place);

@@ -6,6 +6,7 @@
 #include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -34,9 +35,13 @@ class OutputFile {
     // All at once, in place of `write` and `finish`: where it does not arrive, what was there
     // stays.
     void replace(std::string_view bytes);
+    // The same of what `write` puts out; what it throws ends it, too. It may end early where the
+    // stream has failed.
+    void replace(const std::function<void(std::ostream& out)>& write);
 
   private:
     void open_file(Interrupts* interrupts);
+    void begin();
     [[noreturn]] void fail(const std::string& why) const;
     void require_good() const;
 

@@ -92,6 +92,22 @@ TEST(output_file, a_full_disk_takes_nothing_away) {
     EXPECT_EQ(files_in(folder), 1u);
 }
 
+TEST(output_file, what_ends_early_takes_nothing_away) {
+    const Folder folder;
+    const fs::path old = folder / "old";
+    write_file(old, "precious");
+    OutputFile file(old, "the text");
+    EXPECT_EQ(error_of([&] {
+                  file.replace([](std::ostream& out) {
+                      out << "new";
+                      throw Error("interrupted");
+                  });
+              }),
+              "interrupted");
+    EXPECT_EQ(read_file(old), "precious");
+    EXPECT_EQ(files_in(folder), 1u);
+}
+
 TEST(output_file, another_takes_the_place_behind_a_link) {
     const Folder folder;
     const fs::path old = folder / "old", link = folder / "link";
