@@ -31,7 +31,7 @@ Driver::Driver(const gguf::File& file, const EngineOptions& options, Interrupts&
 
 Driver::~Driver() { interrupts_.act({}); }
 
-model::Session Driver::session() {
+model::Session Driver::session(int64_t position) {
     return model::Session(
         {.submit =
              [this](graph::StepInputs inputs) { return executor_->submit(std::move(inputs)); },
@@ -40,7 +40,8 @@ model::Session Driver::session() {
          .done = [this](int64_t tokens) { evaluated_ += tokens; },
          .most_tokens = executor_->most_tokens(),
          .context = context_,
-         .vocab = executor_->vocab()});
+         .vocab = executor_->vocab()},
+        position);
 }
 
 }  // namespace tandem::cli

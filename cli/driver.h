@@ -19,7 +19,8 @@ class Driver {
     Driver(const Driver&) = delete;
     Driver& operator=(const Driver&) = delete;
 
-    model::Session session();                         // an empty one; the driver outlives it
+    // One of which the devices have so many tokens; the driver outlives it.
+    model::Session session(int64_t position = 0);
     int64_t evaluated() const { return evaluated_; }  // tokens, of all sessions; any thread may ask
     parallel::Executor& executor() { return *executor_; }
     const parallel::Executor& executor() const { return *executor_; }

@@ -28,9 +28,11 @@ struct Stepper {
 
 class Session {
   public:
-    explicit Session(Stepper stepper) : stepper_(std::move(stepper)) {}
+    // `position`: tokens that the cache holds already.
+    explicit Session(Stepper stepper, int64_t position = 0)
+        : stepper_(std::move(stepper)), position_(position) {}
 
-    int64_t position() const { return position_; }  // tokens evaluated
+    int64_t position() const { return position_; }  // tokens that the cache holds
     int64_t left() const { return stepper_.context - position_; }
 
     // Evaluates tokens behind those that came before and gives the logits of the last, [vocab],
@@ -46,7 +48,7 @@ class Session {
     void evaluate(std::span<const int32_t> tokens, Wanted wanted, const Rows& rows);
 
     Stepper stepper_;
-    int64_t position_ = 0;
+    int64_t position_;
     std::span<const float> logits_;
 };
 

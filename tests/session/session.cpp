@@ -76,6 +76,14 @@ TEST(session, goes_on_behind_what_it_has) {
     EXPECT_EQ(session.position(), 4);
 }
 
+TEST(session, goes_on_behind_what_the_engine_has) {
+    Recorder recorder;
+    Session session(recorder.stepper(8, 20), 5);
+    EXPECT_EQ(session.left(), 15);
+    EXPECT_EQ(values(session.evaluate(Tokens{9})), (Tokens{9, 5}));
+    EXPECT_EQ(recorder.steps[0].sequences[0].cached, 5);
+}
+
 TEST(session, gives_all_rows_where_they_are_wanted) {
     Recorder recorder;
     Session session(recorder.stepper(2, 20));
