@@ -11,6 +11,7 @@
 #include "cli/notes.h"
 #include "cli/overrides.h"
 #include "cli/prompt.h"
+#include "cli/prompt_cache.h"
 #include "cli/sampling_options.h"
 #include "cli/stop_texts.h"
 #include "cli/subcommands.h"
@@ -26,8 +27,6 @@ namespace {
 
 constexpr std::string_view no_chat =
     "there is no conversation mode; give the prompt as the model's template would write it";
-
-constexpr std::string_view no_state = "the state of a prompt cannot be kept";
 
 constexpr Option output_list[] = {
     {"-n, --predict, --n-predict", "N",
@@ -67,18 +66,15 @@ constexpr Option output_list[] = {
     {"-if, --interactive-first", "", no_chat, Effect::Refused},
     {"--context-shift", "", "a text ends where its context is full; -c makes it longer",
      Effect::Refused},
-    {"--prompt-cache", "FILE", no_state, Effect::Refused},
-    {"--prompt-cache-all", "", no_state, Effect::Refused},
-    {"--prompt-cache-ro", "", no_state, Effect::Refused},
     {"-bf, --binary-file", "FILE", "a prompt is text: -f names a file of it", Effect::Refused},
     {"-ptc, --print-token-count", "N", "the last line counts the tokens", Effect::Refused, "-1"},
     {"-np, --parallel", "N", "one text is written at a time", Effect::Refused, "1"},
 };
 constexpr OptionGroup output_options{"text", output_list};
 
-constexpr const OptionGroup* groups[] = {&file_options,     &prompt_options, &output_options,
-                                         &sampling_options, &step_options,   &device_options,
-                                         &override_options, &foreign_options};
+constexpr const OptionGroup* groups[] = {
+    &file_options, &prompt_options, &output_options,   &prompt_cache_options, &sampling_options,
+    &step_options, &device_options, &override_options, &foreign_options};
 constexpr const Glossary* glossaries[] = {&device_names, &device_environment};
 
 // Standard output: text that has not ended in the middle of a character.
@@ -109,15 +105,22 @@ struct Run {
     Interrupts interrupts;
     std::unique_ptr<Driver> driver;
     std::optional<model::Session> session;
+    std::optional<PromptCache> cache;
     Accounts accounts;
     Output output;
     StopTexts stop_texts;
     bool special = false;  // control tokens are written
     bool full = false;     // the context is
 
-    // `echo` stands in front of the text, once the prompt is read. `limit`: tokens; below 0 none.
+    // `known`: tokens of the prompt that the devices have already. `echo` stands in front of the
+    // text, once the prompt is read. `limit`: tokens; below 0 none.
     void generate(const model::Tokenizer& tokenizer, model::Sampler& sampler,
-                  std::span<const int32_t> prompt, std::string_view echo, int64_t limit);
+                  std::span<const int32_t> prompt, int64_t known, std::string_view echo,
+                  int64_t limit);
+    void evaluate(std::span<const int32_t> tokens);  // of the prompt
+    // What is written is added to the text, the last token before it is evaluated.
+    void write(const model::Tokenizer& tokenizer, model::Sampler& sampler, int64_t limit,
+               std::vector<int32_t>& text);
 };
 
 // A text may have been given the token itself that the tokenizer puts in front of it.
@@ -127,18 +130,20 @@ void drop_second_bos(const model::Tokenizer& tokenizer, std::vector<int32_t>& to
         tokens.erase(tokens.begin());
 }
 
-std::vector<int32_t> encode(const model::Tokenizer& tokenizer, const std::string& text,
-                            int64_t context) {
+std::vector<int32_t> encode(const model::Tokenizer& tokenizer, const std::string& text) {
     std::vector<int32_t> tokens = tokenizer.encode(text);
     if (tokenizer.adds_eos()) tokens.pop_back();  // the text goes on
     drop_second_bos(tokenizer, tokens);
     if (tokens.empty()) throw Error("the prompt is empty, and the model needs one: -p gives it");
+    return tokens;
+}
+
+void require_room(std::span<const int32_t> tokens, int64_t context) {
     const int64_t most = context - 4;  // room for an answer
     if (int64_t(tokens.size()) > most)
         throw Error("prompt is too long (" + std::to_string(tokens.size()) + " tokens, max " +
                     std::to_string(std::max<int64_t>(0, most)) +
                     "): a longer context (-c) has room for it");
-    return tokens;
 }
 
 // Those of -r.
@@ -156,17 +161,41 @@ void list_tokens(const model::Tokenizer& tokenizer, std::span<const int32_t> tok
     for (int32_t token : tokens) std::cerr << token_line(tokenizer, token);
 }
 
+void Run::evaluate(std::span<const int32_t> tokens) {
+    if (tokens.empty()) return;
+    evaluate_prompt(*driver, int64_t(tokens.size()), accounts.prompt,
+                    [&] { session->evaluate(tokens); });
+}
+
 void Run::generate(const model::Tokenizer& tokenizer, model::Sampler& sampler,
-                   std::span<const int32_t> prompt, std::string_view echo, int64_t limit) {
-    session.emplace(driver->session());
+                   std::span<const int32_t> prompt, int64_t known, std::string_view echo,
+                   int64_t limit) {
+    session.emplace(driver->session(known));
+    std::span<const int32_t> rest = prompt.subspan(size_t(known));
     for (int32_t token : prompt) sampler.accept(token);
-    evaluate_prompt(*driver, int64_t(prompt.size()), accounts.prompt,
-                    [&] { session->evaluate(prompt); });
+    // Some states cannot go back: they are kept as they are before the last token, which is
+    // evaluated anew for its logits.
+    if (cache->keeps() && rest.size() > 1) {
+        evaluate(rest.first(rest.size() - 1));
+        cache->keep(*driver, prompt);
+        rest = rest.last(1);
+    }
+    if (limit == 0) return;
+    evaluate(rest);
     output.write(echo);
+    std::vector<int32_t> text(prompt.begin(), prompt.end());
+    write(tokenizer, sampler, limit, text);
+    // An interrupt may come in the middle of a step.
+    if (cache->keeps_all() && !interrupts.pending()) cache->keep(*driver, text);
+}
+
+void Run::write(const model::Tokenizer& tokenizer, model::Sampler& sampler, int64_t limit,
+                std::vector<int32_t>& text) {
     Entry entry(accounts.generation, driver->executor());
     while (!interrupts.pending()) {
         int32_t token = sampler.sample(session->logits());
         sampler.accept(token);
+        text.push_back(token);
         if (tokenizer.ends_generation(token)) return;
         // A control token may be named, too, though nothing is written of it.
         if (stop_texts.has(tokenizer.piece(token, true))) limit = accounts.generated + 1;
@@ -199,20 +228,25 @@ void act(Run& run) {
     const model::SamplingOptions sampling =
         read_sampling(arguments, file, tokenizer, context, notes);
     model::Sampler sampler(sampling);
+    run.cache.emplace(arguments, file, run.interrupts);
     // Last, because it may have to be waited for.
     std::string text = read_prompt(arguments, &run.interrupts);
     const std::vector<int32_t> prompt = [&] {
+        const auto kept = run.cache->text();
+        if (text.empty() && !kept.empty()) return std::vector(kept.begin(), kept.end());
         const EndedByInterrupt ended(run.interrupts);
-        return encode(tokenizer, text, context);
+        return encode(tokenizer, text);
     }();
+    require_room(prompt, context);
     run.driver = std::make_unique<Driver>(file, options, run.interrupts);
+    const int64_t known = run.cache->restore(*run.driver, prompt, notes);
     print_notes(notes);
     std::cerr << "sampler seed: " << sampler.seed() << "\nsampler params:\n"
               << to_string(sampling) << "sampler chain: " << sampler.describe() << "\n";
     if (listed) list_tokens(tokenizer, prompt);
-    if (limit == 0) return;
+    if (limit == 0 && !run.cache->keeps()) return;
     if (!echo) text.clear();
-    run.generate(tokenizer, sampler, prompt, text, limit);
+    run.generate(tokenizer, sampler, prompt, known, text, limit);
 }
 
 int run(const Arguments& arguments) {
