@@ -154,10 +154,14 @@ bool can_return(const Graph& graph, int64_t position, int64_t to) {
 void read_state(const Holders& holders, const SavedState& state, std::byte* to) {
     Group group = workers_on(holders.placed, state.value);
     if (!holders.plan.anchors[size_t(state.value)].partition) group.resize(1);
+    int64_t rows = 0;
     // Of rows that several have, those of the first are read last, and stay.
     for (int device : group | std::views::reverse)
-        for (const Run& run : runs_of(holders, state, state.inner, device))
+        for (const Run& run : runs_of(holders, state, state.inner, device)) {
             holders.devices[size_t(device)]->read_state(run.local, to + run.at * state.row_bytes);
+            rows += run.local.count;
+        }
+    check(rows >= state.outer * state.inner.size(), "every row of a state is worked on");
 }
 
 void write_state(const Holders& holders, const SavedState& state, Range inner,
