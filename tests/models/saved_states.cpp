@@ -160,6 +160,19 @@ class Trial {
     std::vector<Bytes> saved_;
 };
 
+// Where devices round, the choice of experts may be another for some rows and what follows them: of
+// all rows the middle one counts.
+double error_of(std::span<const float> found, std::span<const float> expected, size_t rows,
+                bool rounds) {
+    if (!rounds || found.size() != expected.size()) return nmse(found, expected);
+    std::vector<double> errors;
+    const size_t size = expected.size() / rows;
+    for (size_t i = 0; i < rows; ++i)
+        errors.push_back(nmse(found.subspan(i * size, size), expected.subspan(i * size, size)));
+    std::ranges::nth_element(errors, errors.begin() + int64_t(rows / 2));
+    return errors[rows / 2];
+}
+
 class SavedStates : public ::testing::TestWithParam<Parameter> {};
 
 TEST_P(SavedStates, go_on_anywhere) {
@@ -169,7 +182,8 @@ TEST_P(SavedStates, go_on_anywhere) {
     const Golden golden = read_golden(data("fixtures"), how->fixture);
     const gguf::File file = gguf::File::open(golden.model);
     const Text text{{golden.tokens.begin(), golden.tokens.begin() + 36}, 25};
-    const double bound = kind->rounds ? std::max(1e-5, 1.5 * golden.own_nmse) : 1e-10;
+    const double rounding = kind->rounds ? std::max(1e-5, 1.5 * golden.own_nmse) : 1e-10;
+    const double bound = std::max(rounding, how->rounding);
     const std::span<const Mapping> wanted =
         kind->slow ? std::span<const Mapping>(few_mappings) : mappings;
     Devices devices;
@@ -181,16 +195,18 @@ TEST_P(SavedStates, go_on_anywhere) {
         const std::vector<float> expected = trial.logits_of_all();
         for (float logit : expected) ASSERT_TRUE(std::isfinite(logit));
         trial.evaluate_another();
+        const auto error = [&](const std::vector<float>& found) {
+            return error_of(found, expected, text.rest().size(), kind->rounds);
+        };
         if (i > 0) {
-            EXPECT_LE(nmse(trial.logits_behind(before), expected), std::max(bound, how->rounding));
+            EXPECT_LE(error(trial.logits_behind(before)), bound);
         }
-        // A head that several devices hold comes from one of them, of another kind perhaps.
-        const bool same = kind->devices.size() == 1;
         const std::vector<float> here = trial.logits_behind(trial.saved());
-        if (same) {
-            EXPECT_TRUE(here == expected) << "where it was saved";
+        // A head that devices of several kinds hold comes from one of them.
+        if (kind->devices.size() > 1) {
+            EXPECT_LE(error(here), bound) << "where it was saved";
         } else {
-            EXPECT_LE(nmse(here, expected), std::max(bound, how->rounding)) << "where it was saved";
+            EXPECT_TRUE(here == expected) << "where it was saved";
         }
         before = trial.saved();
     }
