@@ -24,7 +24,7 @@ constexpr Option list[] = {
     {"--prompt-cache-ro", "", "leave FILE as it is"},
 };
 
-// Read, unless it is of the process that was to write it first.
+// An empty one is of a process that ended before it had anything to write.
 bool has_bytes(const std::string& path) {
     std::error_code error;
     if (!fs::exists(path, error)) return false;
