@@ -24,6 +24,8 @@ constexpr Option list[] = {
     {"--prompt-cache-ro", "", "leave FILE as it is"},
 };
 
+constexpr const char* what = "the prompt cache";  // in messages
+
 // An empty one is of a process that ended before it had anything to write.
 bool has_bytes(const std::string& path) {
     std::error_code error;
@@ -83,6 +85,7 @@ PromptCache::PromptCache(const Arguments& arguments, const gguf::File& model,
                          const Interrupts& interrupts)
     : interrupts_(interrupts),
       path_(path_of(arguments)),
+      keeps_(!path_.empty() && !arguments.on("prompt-cache-ro")),
       keeps_all_(arguments.on("prompt-cache-all")) {
     if (path_.empty()) return;
     const auto name = model.metadata().text("general.name");
@@ -97,7 +100,7 @@ PromptCache::PromptCache(const Arguments& arguments, const gguf::File& model,
             throw gguf::fault(path_, "E_VALUE", error.what());
         }
     }
-    if (!arguments.on("prompt-cache-ro")) output_.emplace(path_, "the prompt cache");
+    if (keeps_) OutputFile(path_, what);  // whether it can be written
 }
 
 void PromptCache::require_model() const {
@@ -173,7 +176,8 @@ void PromptCache::keep(const Driver& driver, std::span<const int32_t> text) {
                          .name = name_,
                          .tokens = {text.begin(), text.end()},
                          .states = listed(graph, states)};
-    write_state_file(*output_, head, [&](size_t i, std::span<std::byte> to) {
+    OutputFile file(path_, what);
+    write_state_file(file, head, [&](size_t i, std::span<std::byte> to) {
         interrupts_.check();
         read_state(holders_of(driver), states[i], to.data());
     });

@@ -10,7 +10,6 @@
 #include "cli/driver.h"
 #include "cli/interrupts.h"
 #include "cli/options.h"
-#include "cli/output_file.h"
 #include "cli/state_file.h"
 #include "gguf/file.h"
 
@@ -32,8 +31,8 @@ class PromptCache {
     int64_t restore(const Driver& driver, std::span<const int32_t> prompt,
                     std::vector<std::string>& notes) const;
 
-    bool keeps() const { return output_.has_value(); }  // what has been evaluated
-    bool keeps_all() const { return keeps_all_; }       // what was generated, too
+    bool keeps() const { return keeps_; }          // what has been evaluated
+    bool keeps_all() const { return keeps_all_; }  // what was generated, too
     // Writes the file anew; all of the text but the last token has been evaluated, and nothing is
     // on its way.
     void keep(const Driver& driver, std::span<const int32_t> text);
@@ -44,11 +43,10 @@ class PromptCache {
 
     const Interrupts& interrupts_;
     const std::string path_;  // empty: none
-    const bool keeps_all_;
+    const bool keeps_, keeps_all_;
     uint64_t model_ = 0;
     std::string name_;  // of the model
     std::optional<StateFile> file_;
-    std::optional<OutputFile> output_;
 };
 
 }  // namespace tandem::cli
