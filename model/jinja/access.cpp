@@ -56,6 +56,7 @@ std::optional<size_t> place(int64_t index, size_t size) {
 }
 
 Value loop_attribute(const Loop& loop, std::string_view name) {
+    if (loop.ended) throw Error("the loop has ended");
     const auto size = static_cast<int64_t>(loop.items.size());
     const auto index = static_cast<int64_t>(loop.index);
     if (name == "index") return index + 1;

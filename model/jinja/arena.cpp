@@ -23,7 +23,7 @@ void Arena::spend(size_t steps) {
 }
 
 void Arena::hold(size_t bytes) {
-    if (bytes > bytes_left_) throw Error("the template makes more text than fits into memory");
+    if (bytes > bytes_left_) throw Error("the template takes too much memory");
     bytes_left_ -= bytes;
 }
 

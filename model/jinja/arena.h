@@ -18,8 +18,9 @@ class Arena {
     // Work, in about the time that it takes to evaluate a small expression. Throws Error when it
     // was too much.
     void spend(size_t steps);
-    // Memory, likewise. Nothing is given back before the rendering ends.
+    // Memory, likewise. Strings, lists and the like stay until the rendering ends.
     void hold(size_t bytes);
+    void release(size_t bytes) { bytes_left_ += bytes; }
     // Work that goes through all of a value once.
     void spend_on(const Value& value);
     // Work of a search, at its worst.

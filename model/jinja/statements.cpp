@@ -71,6 +71,8 @@ Interpreter::Flow Interpreter::walk(const For& node, const Value& walked, int de
         if (execute(node.body) == Flow::Break) break;
     }
     loop->ended = true;
+    arena_.release(loop->items.size() * sizeof(Value));
+    loop->items = {};
     scopes_.close(std::exchange(scope_, outer));
     return Flow::Next;
 }
