@@ -245,7 +245,7 @@ constexpr Builtin filters[] = {
     {"round", round, "value ? precision method"},
     {"safe", to_string, "value"},
     {"string", to_string, "value"},
-    {"title", change_case<Case::Title>, "s"},
+    {"title", change_case<Case::Words>, "s"},
     {"tojson", to_json, "value ? indent ensure_ascii separators sort_keys"},
     {"trim", trim, "value ? chars"},
     {"truncate", truncate, "s ? length killwords end leeway"},

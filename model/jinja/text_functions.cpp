@@ -22,6 +22,12 @@ bool is_one_of(std::string_view set, std::string_view character) {
     return false;
 }
 
+// Where Jinja's filter `title` sees another word begin; the method sees one behind all but letters.
+bool ends_word(char32_t code) {
+    return is_white(code) || code == '-' || code == '(' || code == '{' || code == '[' ||
+           code == '<';
+}
+
 struct Range {
     size_t begin, end;
 };
@@ -40,7 +46,7 @@ std::vector<Range> words(std::string_view text, int64_t most) {
     for (skip(true); at < text.size(); skip(true)) {
         const size_t begin = at;
         if (most >= 0 && static_cast<int64_t>(out.size()) == most) {
-            out.push_back({begin, begin + without_back_white(text.substr(begin)).size()});
+            out.push_back({begin, text.size()});
             break;
         }
         skip(false);
@@ -55,10 +61,9 @@ std::vector<Range> words_from_back(std::string_view text, int64_t most) {
     const auto count = static_cast<int64_t>(all.size());
     if (most < 0 || count <= most + 1) return all;
     const size_t merged = static_cast<size_t>(count - most);
-    const Range first = {all[0].begin, all[merged - 1].end};
-    const size_t front = text.size() - without_front_white(text).size();
+    const Range first = {0, all[merged - 1].end};
     all.erase(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(merged - 1));
-    all[0] = {front, first.end};
+    all[0] = first;
     return all;
 }
 
@@ -176,7 +181,8 @@ const String* in_case(Arena& arena, const String& string, Case wanted) {
             append_utf8(out, code);
         else
             out += text.substr(0, letter.bytes);
-        begins = wanted == Case::Title && !is_letter(letter.code);
+        begins = (wanted == Case::Title && !is_letter(letter.code)) ||
+                 (wanted == Case::Words && ends_word(letter.code));
         text.remove_prefix(letter.bytes);
     }
     return arena.string(out, string.text.any_given());

@@ -21,7 +21,7 @@ Values split_lines(Arena& arena, const String& string, bool keep_ends);
 const String* replaced(Arena& arena, const String& string, const String& old,
                        const String& replacement, int64_t most);
 
-enum class Case { Upper, Lower, Title, Capitalize };
+enum class Case { Upper, Lower, Title, Words, Capitalize };
 const String* in_case(Arena& arena, const String& string, Case wanted);
 
 // Lines behind the first, or all, get `prefix` in front; empty ones only if asked for.
