@@ -32,7 +32,8 @@ Interrupts::~Interrupts() {
     stopping_ = true;
     pthread_kill(watcher_.native_handle(), SIGINT);
     watcher_.join();
-    pthread_sigmask(SIG_SETMASK, &earlier_, nullptr);
+    // A process that is about to end by the first one ends as that said, whatever comes now.
+    if (!pending()) pthread_sigmask(SIG_SETMASK, &earlier_, nullptr);
 }
 
 void Interrupts::check() const {
