@@ -26,10 +26,14 @@ Driver::Driver(const gguf::File& file, const EngineOptions& options, Interrupts&
       executor_(&engine_.executor()),
       context_(options.model.context) {
     print_notes(engine_.blueprint().plan.idle);
-    interrupts_.act([this] { executor_->cancel(); });
+    end_by_interrupts(true);
 }
 
 Driver::~Driver() { interrupts_.act({}); }
+
+void Driver::end_by_interrupts(bool ends) {
+    interrupts_.act(ends ? [this] { executor_->cancel(); } : std::function<void()>());
+}
 
 model::Session Driver::session(int64_t position) {
     return model::Session(

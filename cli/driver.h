@@ -21,6 +21,8 @@ class Driver {
 
     // One of which the devices have so many tokens; the driver outlives it.
     model::Session session(int64_t position = 0);
+    // Whether an interrupt ends steps that are on their way, and all behind them; at first it does.
+    void end_by_interrupts(bool ends);
     int64_t evaluated() const { return evaluated_; }  // tokens, of all sessions; any thread may ask
     parallel::Executor& executor() { return *executor_; }
     const parallel::Executor& executor() const { return *executor_; }

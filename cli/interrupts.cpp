@@ -49,6 +49,11 @@ void Interrupts::sleep(double seconds) const {
             all - (Clock::now() - start), std::chrono::milliseconds(50)));
 }
 
+bool Interrupts::forget() {
+    int interrupt = SIGINT;
+    return signal_.compare_exchange_strong(interrupt, 0);
+}
+
 void Interrupts::act(std::function<void()> action) {
     std::lock_guard lock(mutex_);
     action_ = std::move(action);

@@ -25,6 +25,8 @@ class Interrupts {
     int exit_code() const { return 128 + signal_; }  // of a process that the first one ended
     void check() const;                              // throws Error from the first one on
     void sleep(double seconds) const;                // until the first one at most
+    // As if none had come, where it was Ctrl-C; false where it was another wish, or none.
+    bool forget();
     // What the first interrupt does beside setting `pending`; called in another thread, or at once
     // if it has come already. An empty function takes it back, and waits for one that is running.
     void act(std::function<void()> action);

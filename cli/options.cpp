@@ -67,8 +67,9 @@ Word find(const Subcommand& command, const std::string& word) {
         for (const Option& option : group->options)
             for (const std::string& known : names_of(option)) {
                 if (known == name) found.option = &option;
-                if (option.value.empty() && known.starts_with("--") &&
-                    name == "--no-" + known.substr(2)) {
+                const size_t dashes = known.find_first_not_of('-');
+                if (option.value.empty() &&
+                    name == known.substr(0, dashes) + "no-" + known.substr(dashes)) {
                     if (found.value) throw Error("option " + found.name + " takes no value");
                     found.option = &option;
                     found.value = "false";

@@ -26,8 +26,9 @@ enum class Effect {
 struct Option {
     // All names: "-c, --ctx-size". The first long one is what the program asks by.
     std::string_view names;
-    // What the help calls its value: "N". Empty: a switch, which "--no-..." turns off. In brackets,
-    // "[on|off]": the value may be left out, and is only taken if it is one of these.
+    // What the help calls its value: "N". Empty: a switch, which "--no-..." turns off, and "-no-x"
+    // that of a short name "-x". In brackets, "[on|off]": the value may be left out, and is only
+    // taken if it is one of these.
     std::string_view value;
     std::string_view sentence;  // for the help, the note or the refusal
     Effect effect = Effect::Works;

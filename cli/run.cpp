@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "cli/accounts.h"
+#include "cli/conversation.h"
 #include "cli/driver.h"
 #include "cli/evaluate_prompt.h"
 #include "cli/model_options.h"
@@ -20,13 +21,11 @@
 #include "model/sampler/sampler.h"
 #include "model/tokenizer/tokenizer.h"
 #include "model/tokenizer/utf8_stream.h"
+#include "parallel/saved_state.h"
 
 namespace tandem::cli {
 
 namespace {
-
-constexpr std::string_view no_chat =
-    "there is no conversation mode; give the prompt as the model's template would write it";
 
 constexpr Option output_list[] = {
     {"-n, --predict, --n-predict", "N",
@@ -39,31 +38,9 @@ constexpr Option output_list[] = {
      "write the prompt in front of the text (default: on; off: --no-display-prompt)"},
     {"-sp, --special", "", "write control tokens as text"},
     {"--verbose-prompt", "", "list the tokens of the prompt on standard error"},
-    {"-no-cnv, --no-conversation", "", "", Effect::Ignored},
-    {"-st, --single-turn", "", "", Effect::Ignored},
     {"--no-context-shift", "", "", Effect::Ignored},
     {"--keep", "N", "", Effect::Ignored},
-    {"--simple-io", "", "", Effect::Ignored},
-    {"--jinja", "", "", Effect::Ignored},
-    {"-co, --color", on_off_auto, "", Effect::Ignored},
     {"--show-timings", "", "", Effect::Ignored},
-    {"-cnv, --conversation", "", no_chat, Effect::Refused},
-    {"-sys, --system-prompt", "TEXT", no_chat, Effect::Refused},
-    {"-sysf, --system-prompt-file", "FILE", no_chat, Effect::Refused},
-    {"--chat-template", "TEXT", no_chat, Effect::Refused},
-    {"--chat-template-file", "FILE", no_chat, Effect::Refused},
-    {"--chat-template-kwargs", "JSON", no_chat, Effect::Refused},
-    {"-rea, --reasoning", "[on|off|auto]", no_chat, Effect::Refused},
-    {"--reasoning-format", "NAME", no_chat, Effect::Refused},
-    {"--reasoning-budget", "N", no_chat, Effect::Refused, "-1"},
-    {"--reasoning-budget-message", "TEXT", no_chat, Effect::Refused},
-    {"--reasoning-preserve", "", no_chat, Effect::Refused},
-    {"--in-prefix", "TEXT", no_chat, Effect::Refused},
-    {"--in-suffix", "TEXT", no_chat, Effect::Refused},
-    {"--in-prefix-bos", "", no_chat, Effect::Refused},
-    {"-mli, --multiline-input", "", no_chat, Effect::Refused},
-    {"-i, --interactive", "", no_chat, Effect::Refused},
-    {"-if, --interactive-first", "", no_chat, Effect::Refused},
     {"--context-shift", "", "a text ends where its context is full; -c makes it longer",
      Effect::Refused},
     {"-bf, --binary-file", "FILE", "a prompt is text: -f names a file of it", Effect::Refused},
@@ -73,8 +50,9 @@ constexpr Option output_list[] = {
 constexpr OptionGroup output_options{"text", output_list};
 
 constexpr const OptionGroup* groups[] = {
-    &file_options, &prompt_options, &output_options,   &prompt_cache_options, &sampling_options,
-    &step_options, &device_options, &override_options, &foreign_options};
+    &file_options,         &prompt_options,   &conversation_options, &output_options,
+    &prompt_cache_options, &sampling_options, &step_options,         &device_options,
+    &override_options,     &foreign_options};
 constexpr const Glossary* glossaries[] = {&device_names, &device_environment};
 
 // Standard output: text that has not ended in the middle of a character.
@@ -106,22 +84,32 @@ struct Run {
     std::unique_ptr<Driver> driver;
     std::optional<model::Session> session;
     std::optional<PromptCache> cache;
+    std::unique_ptr<Conversation> conversation;  // none: the text itself goes on
     Accounts accounts;
     Output output;
     StopTexts stop_texts;
-    bool special = false;  // control tokens are written
-    bool full = false;     // the context is
+    bool special = false;       // control tokens are written
+    bool full = false;          // the context is
+    int64_t limit = -1;         // tokens of a text or an answer; below 0 none
+    std::vector<int32_t> text;  // the session has evaluated all of it, perhaps but for its last
 
     // `known`: tokens of the prompt that the devices have already. `echo` stands in front of the
-    // text, once the prompt is read. `limit`: tokens; below 0 none.
+    // text, once the prompt is read.
     void generate(const model::Tokenizer& tokenizer, model::Sampler& sampler,
-                  std::span<const int32_t> prompt, int64_t known, std::string_view echo,
-                  int64_t limit);
+                  std::span<const int32_t> prompt, int64_t known, std::string_view echo);
+    // With further messages, as long as there are some.
+    void go_on(const model::Tokenizer& tokenizer, model::Sampler& sampler, int64_t context);
+
+  private:
     void evaluate(std::span<const int32_t> tokens);  // of the prompt
+    int64_t reusable(std::span<const int32_t> prompt) const;
     // What is written is added to the text, the last token before it is evaluated.
-    void write(const model::Tokenizer& tokenizer, model::Sampler& sampler, int64_t limit,
-               std::vector<int32_t>& text);
+    void write(const model::Tokenizer& tokenizer, model::Sampler& sampler);
+    void write_answer(const model::Tokenizer& tokenizer, model::Sampler& sampler);
+    void say(std::string_view piece);
 };
+
+constexpr int64_t room_for_answer = 4;  // tokens
 
 // A text may have been given the token itself that the tokenizer puts in front of it.
 void drop_second_bos(const model::Tokenizer& tokenizer, std::vector<int32_t>& tokens) {
@@ -139,7 +127,7 @@ std::vector<int32_t> encode(const model::Tokenizer& tokenizer, const std::string
 }
 
 void require_room(std::span<const int32_t> tokens, int64_t context) {
-    const int64_t most = context - 4;  // room for an answer
+    const int64_t most = context - room_for_answer;
     if (int64_t(tokens.size()) > most)
         throw Error("prompt is too long (" + std::to_string(tokens.size()) + " tokens, max " +
                     std::to_string(std::max<int64_t>(0, most)) +
@@ -167,12 +155,23 @@ void Run::evaluate(std::span<const int32_t> tokens) {
                     [&] { session->evaluate(tokens); });
 }
 
+// How many of a prompt's tokens the session has from the text so far, its last not among them.
+int64_t Run::reusable(std::span<const int32_t> prompt) const {
+    const std::span<const int32_t> held = std::span(text).first(size_t(session->position()));
+    const int64_t common = std::ranges::mismatch(held, prompt).in1 - held.begin();
+    const int64_t known = std::min(common, int64_t(prompt.size()) - 1);
+    const graph::Graph& graph = *driver->blueprint().graph;
+    return parallel::can_return(graph, session->position(), known) ? known : 0;
+}
+
 void Run::generate(const model::Tokenizer& tokenizer, model::Sampler& sampler,
-                   std::span<const int32_t> prompt, int64_t known, std::string_view echo,
-                   int64_t limit) {
+                   std::span<const int32_t> prompt, int64_t known, std::string_view echo) {
+    // Penalties look back at all of a conversation, once.
+    const auto first_new = std::ranges::mismatch(text, prompt).in2;
+    for (auto token = first_new; token != prompt.end(); ++token) sampler.accept(*token);
+    text.assign(prompt.begin(), prompt.end());
     session.emplace(driver->session(known));
     std::span<const int32_t> rest = prompt.subspan(size_t(known));
-    for (int32_t token : prompt) sampler.accept(token);
     // Some states cannot go back: they are kept as they are before the last token, which is
     // evaluated anew for its logits.
     if (cache->keeps() && rest.size() > 1) {
@@ -183,26 +182,53 @@ void Run::generate(const model::Tokenizer& tokenizer, model::Sampler& sampler,
     if (limit == 0) return;
     evaluate(rest);
     output.write(echo);
-    std::vector<int32_t> text(prompt.begin(), prompt.end());
-    write(tokenizer, sampler, limit, text);
+    conversation ? write_answer(tokenizer, sampler) : write(tokenizer, sampler);
     // An interrupt may come in the middle of a step.
     if (cache->keeps_all() && !interrupts.pending()) cache->keep(*driver, text);
 }
 
-void Run::write(const model::Tokenizer& tokenizer, model::Sampler& sampler, int64_t limit,
-                std::vector<int32_t>& text) {
+void Run::go_on(const model::Tokenizer& tokenizer, model::Sampler& sampler, int64_t context) {
+    while (!full && !interrupts.pending()) {
+        const std::optional<std::vector<int32_t>> prompt = conversation->next(interrupts);
+        if (!prompt) return;
+        full = int64_t(prompt->size()) > context - room_for_answer;
+        if (!full) generate(tokenizer, sampler, *prompt, session ? reusable(*prompt) : 0, {});
+    }
+}
+
+void Run::say(std::string_view piece) {
+    if (conversation)
+        output.write(conversation->hear(piece));
+    else
+        output.write(piece);
+}
+
+// Where there may be further messages, Ctrl-C ends the answer alone.
+void Run::write_answer(const model::Tokenizer& tokenizer, model::Sampler& sampler) {
+    if (conversation->goes_on()) driver->end_by_interrupts(false);
+    write(tokenizer, sampler);
+    output.write(conversation->end());
+    output.finish();
+    if (!conversation->goes_on()) return;
+    interrupts.forget();
+    driver->end_by_interrupts(true);
+}
+
+void Run::write(const model::Tokenizer& tokenizer, model::Sampler& sampler) {
     Entry entry(accounts.generation, driver->executor());
-    while (!interrupts.pending()) {
+    for (int64_t left = limit; left != 0 && !interrupts.pending(); --left) {
         int32_t token = sampler.sample(session->logits());
         sampler.accept(token);
         text.push_back(token);
         if (tokenizer.ends_generation(token)) return;
         // A control token may be named, too, though nothing is written of it.
-        if (stop_texts.has(tokenizer.piece(token, true))) limit = accounts.generated + 1;
-        const std::string_view piece = tokenizer.piece(token, special);
+        if (stop_texts.has(tokenizer.piece(token, true))) left = 1;
+        const std::string_view piece =
+            conversation ? conversation->piece(token) : tokenizer.piece(token, special);
         const std::optional<size_t> end = stop_texts.find_end(piece);
-        output.write(piece.substr(0, end.value_or(piece.size())));
-        if (++accounts.generated == limit || end) return;
+        say(piece.substr(0, end.value_or(piece.size())));
+        ++accounts.generated;
+        if (left == 1 || end) return;
         if (session->left() == 0) {
             full = true;
             return;
@@ -212,13 +238,32 @@ void Run::write(const model::Tokenizer& tokenizer, model::Sampler& sampler, int6
     }
 }
 
+// The text of a prompt, or the first message; none where it is to be asked for.
+std::optional<std::string> first_text(const Run& run) {
+    const Arguments& arguments = run.arguments;
+    const bool given = arguments.has("prompt") || arguments.has("file") || arguments.on("stdin");
+    if (run.conversation && run.conversation->goes_on() && !given) return {};
+    return read_prompt(arguments, &run.interrupts);
+}
+
+// Its tokens.
+std::vector<int32_t> first_prompt(Run& run, const model::Tokenizer& tokenizer,
+                                  const std::string& text) {
+    const auto kept = run.cache->text();
+    if (text.empty() && !kept.empty()) return {kept.begin(), kept.end()};
+    const EndedByInterrupt ended(run.interrupts);
+    if (!run.conversation) return encode(tokenizer, text);
+    if (text.empty()) throw Error("there is no message to answer: -p gives one");
+    return run.conversation->ask(text);
+}
+
 void act(Run& run) {
     const Arguments& arguments = run.arguments;
     gguf::File file = gguf::File::open(model_path(arguments));
     std::vector<std::string> notes;
     const int64_t context = context_size(arguments, file, notes);
     EngineOptions options = engine_options(arguments, file, context, notes);
-    const int64_t limit = arguments.integer("predict", -1, -2);
+    run.limit = arguments.integer("predict", -1, -2);
     const bool echo = arguments.on("display-prompt", true);
     const bool listed = arguments.on("verbose-prompt");
     run.special = arguments.on("special");
@@ -229,24 +274,23 @@ void act(Run& run) {
         read_sampling(arguments, file, tokenizer, context, notes);
     model::Sampler sampler(sampling);
     run.cache.emplace(arguments, file, run.interrupts);
+    run.conversation = Conversation::begin(arguments, file, tokenizer, notes);
     // Last, because it may have to be waited for.
-    std::string text = read_prompt(arguments, &run.interrupts);
-    const std::vector<int32_t> prompt = [&] {
-        const auto kept = run.cache->text();
-        if (text.empty() && !kept.empty()) return std::vector(kept.begin(), kept.end());
-        const EndedByInterrupt ended(run.interrupts);
-        return encode(tokenizer, text);
-    }();
+    const std::optional<std::string> text = first_text(run);
+    std::vector<int32_t> prompt;
+    if (text) prompt = first_prompt(run, tokenizer, *text);
     require_room(prompt, context);
     run.driver = std::make_unique<Driver>(file, options, run.interrupts);
-    const int64_t known = run.cache->restore(*run.driver, prompt, notes);
+    const int64_t known = text ? run.cache->restore(*run.driver, prompt, notes) : 0;
     print_notes(notes);
     std::cerr << "sampler seed: " << sampler.seed() << "\nsampler params:\n"
               << to_string(sampling) << "sampler chain: " << sampler.describe() << "\n";
     if (listed) list_tokens(tokenizer, prompt);
-    if (limit == 0 && !run.cache->keeps()) return;
-    if (!echo) text.clear();
-    run.generate(tokenizer, sampler, prompt, known, text, limit);
+    if (run.limit == 0 && !run.cache->keeps()) return;
+    if (text)
+        run.generate(tokenizer, sampler, prompt, known,
+                     echo && !run.conversation ? *text : std::string_view());
+    if (run.conversation && run.conversation->goes_on()) run.go_on(tokenizer, sampler, context);
 }
 
 int run(const Arguments& arguments) {

@@ -83,7 +83,11 @@ jinja::Text ChatTemplate::write(std::span<const Message> messages, Contents cont
     }
     ordered_json variables = variables_;
     variables["messages"] = std::move(list);
-    return template_.render(variables, now_);
+    try {
+        return template_.render(variables, now_);
+    } catch (const Error& error) {
+        throw Error(std::string("the chat template refuses this conversation: ") + error.what());
+    }
 }
 
 jinja::Text ChatTemplate::render(std::span<const Message> messages) const {

@@ -41,7 +41,7 @@ class ChatTemplate {
 
     // The prompt that asks for the next answer. What a template does not write of a system message
     // stands in front of the next one. Throws Error with the template's own words where it refuses
-    // the conversation.
+    // the conversation, or cannot be followed.
     jinja::Text render(std::span<const Message> messages) const;
     // Its tokens, of which the messages' own texts give no control tokens.
     std::vector<int32_t> encode(const jinja::Text& prompt) const;

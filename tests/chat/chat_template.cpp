@@ -90,7 +90,7 @@ TEST(ChatTemplate, says_what_is_wrong) {
               }).find("the chat template cannot be read: line 2: "),
               0u);
     EXPECT_EQ(test::error_of([&] { rendered("{{ raise_exception('no, thanks') }}", hello); }),
-              "no, thanks");
+              "the chat template refuses this conversation: no, thanks");
 }
 
 TEST(ChatTemplate, gives_one_bos_and_no_control_tokens_of_messages) {

@@ -1,0 +1,65 @@
+// A run as a conversation: messages in, answers out, in the words of the model's chat template.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/interrupts.h"
+#include "cli/line_reader.h"
+#include "cli/options.h"
+#include "gguf/file.h"
+#include "model/chat/chat_template.h"
+#include "model/chat/thoughts.h"
+#include "model/tokenizer/tokenizer.h"
+
+namespace tandem::cli {
+
+extern const OptionGroup conversation_options;  // -cnv and relatives
+
+class Conversation {
+  public:
+    // None where the run is about a text: the model has no template, and no option asks for a
+    // conversation, or -no-cnv asks for none. The tokenizer outlives it.
+    static std::unique_ptr<Conversation> begin(const Arguments& arguments, const gguf::File& file,
+                                               const model::Tokenizer& tokenizer,
+                                               std::vector<std::string>& notes);
+
+    // What the model is to go on with, once the user has said this.
+    std::vector<int32_t> ask(std::string message);
+    // Whether there may be further messages, and the same for the next line that asks for an
+    // answer: a message, or "/regen" for another answer to the last. None where no more come, or
+    // "/exit" ends the conversation. Waits, and throws Error when an interrupt comes meanwhile.
+    bool goes_on() const { return goes_on_; }
+    std::optional<std::vector<int32_t>> next(const Interrupts& interrupts);
+
+    // What the model means by a token of its answer, and what the reader sees of that.
+    std::string_view piece(int32_t token) const;
+    std::string hear(std::string_view piece);
+    // The answer has ended: what is left of it to see. It is part of the conversation now.
+    std::string end();
+
+  private:
+    Conversation(const Arguments& arguments, const model::Tokenizer& tokenizer, std::string source);
+    std::vector<int32_t> prompt();
+    std::string shown(const std::vector<model::Voices::Part>& parts);
+    std::optional<std::string> next_message(const Interrupts& interrupts);
+    bool take_back();  // the last answer; false where there is none
+
+    const model::Tokenizer& tokenizer_;
+    const model::ChatTemplate template_;
+    std::span<const model::Mark> marks_;  // of thoughts; none: they are shown as the model has them
+    const bool special_, escapes_;
+    bool goes_on_ = false;
+    std::vector<model::Message> messages_;
+    model::Voices voices_;
+    model::Message answer_;
+    bool thinking_ = false;  // the reader sees thoughts
+    LineReader lines_;
+};
+
+}  // namespace tandem::cli
