@@ -108,7 +108,10 @@ void find_ends(SpecialIds& ids, bool names_eos, Vocabulary& vocabulary) {
 
 void make_exceptions(SpecialIds& ids, Vocabulary& vocabulary) {
     for (const std::string_view text : shown_texts) {
-        if (const auto id = vocabulary.find(text)) vocabulary.set_type(*id, TokenType::UserDefined);
+        const auto id = vocabulary.find(text);
+        if (!id) continue;
+        vocabulary.set_type(*id, TokenType::UserDefined);
+        ids.shown.insert(*id);
     }
     const auto ends = [&](std::string_view text) {
         const auto id = vocabulary.find(text);
@@ -122,7 +125,10 @@ void make_exceptions(SpecialIds& ids, Vocabulary& vocabulary) {
     // In Harmony <|end|> closes one message of several.
     const bool harmony =
         (ends("<|call|>") || ends("<|calls|>")) && (ends("<|return|>") || ends("<|flush|>"));
-    if (harmony && ends("<|end|>")) spare("<|end|>", TokenType::UserDefined);
+    if (harmony && ends("<|end|>")) {
+        spare("<|end|>", TokenType::UserDefined);
+        ids.shown.insert(*vocabulary.find("<|end|>"));
+    }
     // Gemma 4 ends differently; its </s> is an ordinary token.
     if (ends("<|tool_response>") && ends("</s>")) spare("</s>", TokenType::Normal);
 }

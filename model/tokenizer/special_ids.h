@@ -18,6 +18,7 @@ struct SpecialIds {
     std::optional<int32_t> unknown;
     std::optional<int32_t> fim_padding, fim_repository, fim_separator;  // of fill-in-the-middle
     std::set<int32_t> generation_ends;  // a model that says one of these has finished
+    std::set<int32_t> shown;            // user-defined by us alone, to be seen in what is generated
     std::vector<int32_t> suppressed;    // never to be sampled
 };
 

@@ -21,7 +21,8 @@ std::string_view without_first_spaces(std::string_view text) {
 
 }  // namespace
 
-SpecialTokens::SpecialTokens(const Vocabulary& vocabulary, const Swallowing& swallowing) {
+SpecialTokens::SpecialTokens(const Vocabulary& vocabulary, const Swallowing& swallowing,
+                             const std::set<int32_t>& shown) {
     for (int32_t id = 0; id < vocabulary.size(); ++id) {
         const auto& [text, type, score] = vocabulary[id];
         const bool always = type == TokenType::UserDefined;
@@ -30,6 +31,7 @@ SpecialTokens::SpecialTokens(const Vocabulary& vocabulary, const Swallowing& swa
         candidates_.push_back({.text = text,
                                .id = id,
                                .always = always,
+                               .syntax = !always || shown.contains(id),
                                .swallows_left = text == swallowing.left,
                                .swallows_right = swallowing.right && !boundary});
     }
@@ -110,9 +112,9 @@ std::vector<Fragment> SpecialTokens::partition(std::string_view text, bool all,
     const std::vector<bool> found = present(text);
     for (size_t i = 0; i < candidates_.size(); ++i) {
         if (!found[i]) continue;
-        if (candidates_[i].always)
+        if (!candidates_[i].syntax)
             cut_out(candidates_[i], fragments, [](std::string_view) { return false; });
-        else if (all)
+        else if (all || candidates_[i].always)
             cut_out(candidates_[i], fragments, is_plain);
     }
     return fragments;

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -31,11 +32,13 @@ struct Swallowing {
 class SpecialTokens {
   public:
     SpecialTokens() = default;  // none
-    SpecialTokens(const Vocabulary& vocabulary, const Swallowing& swallowing);
+    // `shown`: user-defined tokens that are the syntax of conversations, as control tokens are.
+    SpecialTokens(const Vocabulary& vocabulary, const Swallowing& swallowing,
+                  const std::set<int32_t>& shown = {});
 
     // The fragments of a text, in order. Longer special texts are cut out before shorter ones,
     // wherever they stand. User-defined tokens are always found, control and unknown tokens where
-    // `all` says so, but none that has a byte in one of the `plain` ranges, which are in order.
+    // `all` says so. In one of the `plain` ranges, which are in order, syntax has not a byte.
     std::vector<Fragment> partition(std::string_view text, bool all,
                                     std::span<const ByteRange> plain = {}) const;
 
@@ -44,6 +47,7 @@ class SpecialTokens {
         std::string text;
         int32_t id = 0;
         bool always = false;  // user-defined
+        bool syntax = true;   // no part of what a text says
         bool swallows_left = false;
         bool swallows_right = false;
     };

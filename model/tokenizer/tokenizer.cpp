@@ -42,7 +42,7 @@ std::string piece_of(const Token& token, const Conventions& conventions) {
 
 Tokenizer::Tokenizer(const gguf::Metadata& metadata, const std::string& file)
     : scheme_(read_scheme(metadata, file)),
-      special_tokens_(scheme_.vocabulary, scheme_.swallowing),
+      special_tokens_(scheme_.vocabulary, scheme_.swallowing, scheme_.ids.shown),
       size_(scheme_.vocabulary.size()) {
     if (size_ == 0) {
         const std::string architecture = metadata.text("general.architecture").value_or("");

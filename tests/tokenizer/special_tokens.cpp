@@ -62,6 +62,12 @@ TEST(SpecialTokens, only_user_defined_ones_in_plain_ranges) {
     EXPECT_EQ(with("<s><s>", {{2, 4}}), "<s><s>") << "one that has a byte there";
     EXPECT_EQ(with("<<s><s>", {{0, 1}}), "<|{0}|{0}");
     EXPECT_EQ(with("<|end|>x<|end|>x", {{7, 8}}), "{1}|x|{6}") << "the shorter one ends before it";
+    std::vector<std::string> warnings;
+    const Vocabulary vocabulary(small_vocabulary("llama", marks), "small", warnings);
+    const SpecialTokens special(vocabulary, {}, {2});
+    const ByteRange message[] = {{3, 6}};
+    EXPECT_EQ(special.partition("<u><u>", true, message).size(), 2u) << "as syntax that is shown";
+    EXPECT_EQ(special.partition("<u><u>", false).size(), 2u);
 }
 
 TEST(SpecialTokens, the_longer_one_wins_even_where_the_shorter_begins_first) {
