@@ -137,8 +137,8 @@ std::unique_ptr<Conversation> Conversation::begin(const Arguments& arguments,
     if (system) conversation->messages_.push_back({.role = "system", .content = *system});
     if (!arguments.has("conversation"))
         notes.push_back(
-            "this is a conversation by the model's chat template; -no-cnv goes on with "
-            "the text itself");
+            "this is a conversation by a chat template; -no-cnv goes on with the text "
+            "itself");
     return conversation;
 }
 

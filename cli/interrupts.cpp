@@ -50,6 +50,7 @@ void Interrupts::sleep(double seconds) const {
 }
 
 bool Interrupts::forget() {
+    std::lock_guard lock(mutex_);
     int interrupt = SIGINT;
     return signal_.compare_exchange_strong(interrupt, 0);
 }
@@ -67,8 +68,9 @@ void Interrupts::watch() {
         if (stopping_) return;
         if (is_ignored(signal)) continue;  // which those that are waited for arrive in spite of
         if (pending()) _exit(exit_code());
-        signal_ = signal;
+        // Whoever forgets it waits for its action.
         std::lock_guard lock(mutex_);
+        signal_ = signal;
         if (action_) action_();
     }
 }

@@ -86,7 +86,11 @@ jinja::Text ChatTemplate::write(std::span<const Message> messages, Contents cont
     try {
         return template_.render(variables, now_);
     } catch (const Error& error) {
-        throw Error(std::string("the chat template refuses this conversation: ") + error.what());
+        // Its words are a file's, or even the conversation's.
+        std::string words = error.what();
+        std::ranges::replace_if(
+            words, [](unsigned char byte) { return byte < 0x20; }, ' ');
+        throw Error("the chat template refuses this conversation: " + words);
     }
 }
 

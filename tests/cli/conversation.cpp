@@ -61,7 +61,7 @@ TEST(conversation, is_what_a_model_with_a_template_has) {
     const Result result = chat({"-p", "ab", "--verbose-prompt"});
     EXPECT_EQ(result.code, 0) << result.error;
     EXPECT_EQ(prompt_of(result), "<s> [uab]?");
-    EXPECT_NE(result.error.find("note: this is a conversation by the model's chat template"),
+    EXPECT_NE(result.error.find("note: this is a conversation by a chat template"),
               std::string::npos);
     EXPECT_EQ(result.out.find("ab"), std::string::npos) << "the message is not echoed";
     EXPECT_EQ(generated(result), 3);
