@@ -25,17 +25,6 @@ std::string date(const std::tm& time, const char* format) {
     return {text, std::strftime(text, sizeof text, format, &time)};
 }
 
-std::string_view trimmed(std::string_view text) {
-    constexpr std::string_view white_space = " \t\n\v\f\r";
-    const size_t first = text.find_first_not_of(white_space);
-    if (first == text.npos) return {};
-    return text.substr(first, text.find_last_not_of(white_space) + 1 - first);
-}
-
-bool writes(const jinja::Text& prompt, const Message& message) {
-    return prompt.bytes().find(trimmed(message.content)) != std::string::npos;
-}
-
 // The system message as the beginning of the one behind it.
 std::vector<Message> merged(std::span<const Message> messages) {
     std::vector<Message> rest(messages.begin() + 1, messages.end());
@@ -65,6 +54,7 @@ ChatTemplate::ChatTemplate(std::string source, const Tokenizer& tokenizer, ChatO
                   {"thinking", options.thinking},          {"datetime", date(now_, "%b %d %Y")},
                   {"date_string", date(now_, "%d %b %Y")}};
     variables_.update(options.variables);
+    try_out();
 }
 
 jinja::Text ChatTemplate::write(std::span<const Message> messages, Contents contents) const {
@@ -94,27 +84,32 @@ jinja::Text ChatTemplate::write(std::span<const Message> messages, Contents cont
     }
 }
 
+// Whether the template writes all of what they say.
+bool ChatTemplate::writes(std::span<const Message> messages, Contents contents) const {
+    try {
+        const jinja::Text text = write(messages, contents);
+        return std::ranges::all_of(messages, [&](const Message& message) {
+            return text.bytes().find(message.content) != std::string::npos;
+        });
+    } catch (const Error&) {
+        return false;
+    }
+}
+
+// By texts that no template has itself.
+void ChatTemplate::try_out() {
+    const Message probes[] = {{.role = "system", .content = "probe-of-system-6c1f"},
+                              {.role = "user", .content = "probe-of-user-93ab"}};
+    const auto user = std::span(probes).last(1);
+    if (!writes(user, Contents::Texts) && writes(user, Contents::Parts))
+        contents_ = Contents::Parts;
+    writes_system_ = writes(probes, contents_);
+}
+
 jinja::Text ChatTemplate::render(std::span<const Message> messages) const {
     check(!messages.empty(), "a conversation has messages");
-    const bool has_system = messages[0].role == "system";
-    try {
-        jinja::Text prompt = write(messages, Contents::Texts);
-        // Some know contents only as lists of parts.
-        if (!writes(prompt, messages.back())) {
-            jinja::Text in_parts = write(messages, Contents::Parts);
-            if (writes(in_parts, messages.back())) prompt = std::move(in_parts);
-        }
-        if (!has_system || writes(prompt, messages[0])) return prompt;
-    } catch (const Error&) {
-        if (!has_system) throw;
-        try {
-            return write(merged(messages), Contents::Texts);
-        } catch (const Error&) {
-            // What it says of the conversation as it is tells more.
-        }
-        throw;
-    }
-    return write(merged(messages), Contents::Texts);
+    if (messages[0].role == "system" && !writes_system_) return write(merged(messages), contents_);
+    return write(messages, contents_);
 }
 
 std::vector<int32_t> ChatTemplate::encode(const jinja::Text& prompt) const {
@@ -123,7 +118,8 @@ std::vector<int32_t> ChatTemplate::encode(const jinja::Text& prompt) const {
     // The tokenizer puts it in front.
     if (tokenizer_.adds_bos()) {
         const std::string_view bos = tokenizer_.piece(*tokenizer_.bos(), true);
-        if (text.starts_with(bos)) skipped = bos.size();
+        const bool given = !prompt.given().empty() && prompt.given()[0].begin < bos.size();
+        if (text.starts_with(bos) && !given) skipped = bos.size();
     }
     std::vector<ByteRange> given;
     for (const ByteRange& range : prompt.given())
@@ -131,6 +127,7 @@ std::vector<int32_t> ChatTemplate::encode(const jinja::Text& prompt) const {
             given.push_back({std::max(range.begin, skipped) - skipped, range.end - skipped});
     std::vector<int32_t> tokens = tokenizer_.encode(text.substr(skipped), {.plain = given});
     if (tokenizer_.adds_eos()) tokens.pop_back();  // the answer goes on
+    if (tokens.empty()) throw Error("the chat template writes nothing for this conversation");
     return tokens;
 }
 

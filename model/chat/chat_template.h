@@ -39,11 +39,12 @@ class ChatTemplate {
     // for what it cannot read.
     ChatTemplate(std::string source, const Tokenizer& tokenizer, ChatOptions options);
 
-    // The prompt that asks for the next answer. What a template does not write of a system message
+    // The prompt that asks for the next answer. A system message that the template does not write
     // stands in front of the next one. Throws Error with the template's own words where it refuses
     // the conversation, or cannot be followed.
     jinja::Text render(std::span<const Message> messages) const;
-    // Its tokens, of which the messages' own texts give no control tokens.
+    // Its tokens, of which the messages' own texts give no control tokens. Throws Error where there
+    // are none.
     std::vector<int32_t> encode(const jinja::Text& prompt) const;
 
     const std::string& source() const { return source_; }
@@ -51,12 +52,16 @@ class ChatTemplate {
   private:
     enum class Contents { Texts, Parts };
     jinja::Text write(std::span<const Message> messages, Contents contents) const;
+    bool writes(std::span<const Message> messages, Contents contents) const;
+    void try_out();
 
     std::string source_;
     jinja::Template template_;
     const Tokenizer& tokenizer_;
     nlohmann::ordered_json variables_;
     std::tm now_;
+    Contents contents_ = Contents::Texts;  // what the template knows them as
+    bool writes_system_ = true;
 };
 
 }  // namespace tandem::model

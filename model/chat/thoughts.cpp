@@ -12,11 +12,11 @@ constexpr std::string_view spaces = " \t\n\v\f\r";
 constexpr Mark think[] = {{"<think>", Voice::Thought}, {"</think>", Voice::Answer}};
 constexpr Mark think_in_brackets[] = {{"[THINK]", Voice::Thought}, {"[/THINK]", Voice::Answer}};
 // Harmony has channels; messages to other channels than the final one are no answers.
-constexpr Mark channels[] = {{"<|start|>assistant", Voice::Answer},
-                             {"<|channel|>analysis<|message|>", Voice::Thought},
-                             {"<|channel|>commentary<|message|>", Voice::Thought},
-                             {"<|channel|>final<|message|>", Voice::Answer},
-                             {"<|end|>", Voice::Answer}};
+constexpr Mark channels[] = {{"<|start|>assistant", Voice::Answer, true},
+                             {"<|channel|>analysis<|message|>", Voice::Thought, true},
+                             {"<|channel|>commentary<|message|>", Voice::Thought, true},
+                             {"<|channel|>final<|message|>", Voice::Answer, true},
+                             {"<|end|>", Voice::Answer, true}};
 constexpr Mark thought_channel[] = {{"<|channel>thought", Voice::Thought},
                                     {"<channel|>", Voice::Answer}};
 constexpr Mark seed[] = {{"<seed:think>", Voice::Thought}, {"</seed:think>", Voice::Answer}};
@@ -56,7 +56,9 @@ Voices::Voices(std::span<const Mark> marks, std::string_view prompt) : marks_(ma
 void Voices::take(std::string_view text, std::vector<Part>& parts) {
     if (!begun_) text.remove_prefix(std::min(text.find_first_not_of(spaces), text.size()));
     if (text.empty()) return;
-    begun_ = true;
+    bool& has_said = has_said_[voice_ == Voice::Thought];
+    if (!begun_ && has_said) white_space_ = "\n\n";
+    begun_ = has_said = true;
     const size_t last = text.find_last_not_of(spaces);
     const size_t length = last == text.npos ? 0 : last + 1;
     if (length == 0) {
@@ -67,6 +69,15 @@ void Voices::take(std::string_view text, std::vector<Part>& parts) {
     white_space_ = text.substr(length);
 }
 
+size_t Voices::find(const Mark& mark) const {
+    const size_t at = pending_.find(mark.text);
+    if (mark.anywhere || at == pending_.npos) return at;
+    const bool opens = mark.next == Voice::Thought && voice_ == Voice::Answer && !begun_ &&
+                       pending_.find_first_not_of(spaces) == at;
+    const bool closes = mark.next == Voice::Answer && voice_ == Voice::Thought;
+    return opens || closes ? at : pending_.npos;
+}
+
 std::vector<Voices::Part> Voices::push(std::string_view piece) {
     std::vector<Part> parts;
     pending_ += piece;
@@ -74,8 +85,7 @@ std::vector<Voices::Part> Voices::push(std::string_view piece) {
         const Mark* first = nullptr;
         size_t at = pending_.npos;
         for (const Mark& mark : marks_)
-            if (const size_t found = pending_.find(mark.text); found < at)
-                first = &mark, at = found;
+            if (const size_t found = find(mark); found < at) first = &mark, at = found;
         if (!first) break;
         take(std::string_view(pending_).substr(0, at), parts);
         pending_.erase(0, at + first->text.size());

@@ -14,13 +14,17 @@ enum class Voice { Thought, Answer };
 struct Mark {
     std::string_view text;
     Voice next;
+    // Else a thought is only begun before the answer is, and an answer by the end of a thought:
+    // what stands elsewhere is text.
+    bool anywhere = false;
 };
 
 // Those that a template has; none where its models do not think.
 std::span<const Mark> marks_of(std::string_view chat_template);
 
 // Divides what a model writes, its control tokens' texts included, among the voices, wherever
-// tokens divide the marks. White space around a voice's text is dropped.
+// tokens divide the marks. White space around a voice's text is dropped; where a voice comes back,
+// an empty line is between what it says.
 class Voices {
   public:
     struct Part {
@@ -37,11 +41,13 @@ class Voices {
     std::vector<Part> flush();  // the rest
 
   private:
+    size_t find(const Mark& mark) const;  // in what is pending
     void take(std::string_view text, std::vector<Part>& parts);
 
     std::span<const Mark> marks_;
     Voice voice_ = Voice::Answer;
-    bool begun_ = false;       // the voice has said something
+    bool begun_ = false;       // the voice has said something,
+    bool has_said_[2] = {};    // or had before, by voice
     std::string pending_;      // may be the beginning of a mark
     std::string white_space_;  // may be the voice's last
 };

@@ -83,6 +83,16 @@ TEST(ChatTemplate, gives_contents_in_parts_where_it_knows_no_other) {
               "Hello");
 }
 
+TEST(ChatTemplate, is_tried_out_with_texts_that_it_has_not_itself) {
+    const std::string parts =
+        "{% for m in messages if m.role == 'user' %}User:{% for part in m.content %}"
+        "{% if part.type == 'text' %}{{ part.text }}{% endif %}{% endfor %}.{% endfor %}";
+    EXPECT_EQ(rendered(parts, {{.role = "user", .content = "e"}}), "User:e.");
+    EXPECT_EQ(
+        rendered(parts, {{.role = "system", .content = "s"}, {.role = "user", .content = "User"}}),
+        "User:s\nUser.");
+}
+
 TEST(ChatTemplate, says_what_is_wrong) {
     const Tokenizer tokenizer = tokenizer_of();
     EXPECT_EQ(test::error_of([&] {
@@ -91,6 +101,12 @@ TEST(ChatTemplate, says_what_is_wrong) {
               0u);
     EXPECT_EQ(test::error_of([&] { rendered("{{ raise_exception('no, thanks') }}", hello); }),
               "the chat template refuses this conversation: no, thanks");
+    const Tokenizer without_bos = tokenizer_of(false);
+    EXPECT_EQ(test::error_of([&] {
+                  const ChatTemplate silent("{{ '' }}", without_bos, {});
+                  silent.encode(silent.render(hello));
+              }),
+              "the chat template writes nothing for this conversation");
 }
 
 TEST(ChatTemplate, gives_one_bos_and_no_control_tokens_of_messages) {

@@ -36,7 +36,6 @@ TEST(Voices, are_divided_by_marks_wherever_pieces_end) {
         EXPECT_EQ(of_qwen("", "<think>and never an answer"), "[and never an answer]");
         EXPECT_EQ(of_qwen("", ""), "[]");
         EXPECT_EQ(of_qwen("", " \n "), "[]");
-        EXPECT_EQ(of_qwen("", "<<think>a</think>b"), "[a]<b");
         EXPECT_EQ(heard(harmony, "<|start|>assistant",
                         "<|channel|>analysis<|message|>hm<|end|><|start|>assistant<|channel|>"
                         "final<|message|>Hello!",
@@ -44,6 +43,15 @@ TEST(Voices, are_divided_by_marks_wherever_pieces_end) {
                   "[hm]Hello!");
         EXPECT_EQ(heard(harmony, "<|start|>assistant", "<|channel|>final<|message|>Hello!", bytes),
                   "[]Hello!");
+        EXPECT_EQ(heard(harmony, "",
+                        "<|channel|>analysis<|message|>hm<|end|><|start|>assistant<|channel|>"
+                        "commentary<|message|>so<|end|><|channel|>final<|message|>Hi",
+                        bytes),
+                  "[hm\n\nso]Hi");
+        EXPECT_EQ(of_qwen("", "Use the <think> tag.</think> Bye"),
+                  "[]Use the <think> tag.</think> Bye");
+        EXPECT_EQ(of_qwen("", "<think>the <think> tag</think>Use <think>"),
+                  "[the <think> tag]Use <think>");
         EXPECT_EQ(heard("no marks", "", " <think>a</think> b ", bytes), "[]<think>a</think> b");
     }
 }
