@@ -118,8 +118,9 @@ std::unique_ptr<Conversation> Conversation::begin(const Arguments& arguments,
     std::optional<std::string> system = system_message(arguments);
     const bool wanted = arguments.on("conversation", own || source || system);
     if (!wanted) {
-        for (const char* name : {"chat-template", "chat-template-file", "system-prompt",
-                                 "system-prompt-file", "chat-template-kwargs"})
+        for (const char* name :
+             {"chat-template", "chat-template-file", "system-prompt", "system-prompt-file",
+              "chat-template-kwargs", "reasoning", "reasoning-format"})
             if (arguments.has(name))
                 throw Error("option --" + std::string(name) +
                             " is about a conversation (-cnv), and this run is about a text");
@@ -173,7 +174,7 @@ bool Conversation::take_back() {
 }
 
 std::optional<std::string> Conversation::next_message(const Interrupts& interrupts) {
-    if (isatty(STDIN_FILENO) != 0) std::cout << "\n> " << std::flush;
+    if (isatty(STDIN_FILENO) != 0) std::cerr << "\n> ";
     std::optional<std::string> message = lines_.next(interrupts);
     while (message && message->ends_with('\\')) {
         message->back() = '\n';

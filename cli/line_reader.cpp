@@ -17,6 +17,7 @@ std::optional<std::string> LineReader::next(const Interrupts& interrupts) {
         if (end != read_.npos || (ended_ && !read_.empty())) {
             std::string line = read_.substr(0, end);
             read_.erase(0, end == read_.npos ? end : end + 1);
+            if (line.ends_with('\r')) line.pop_back();
             return line;
         }
         if (ended_) return {};

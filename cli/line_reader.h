@@ -10,8 +10,8 @@ namespace tandem::cli {
 
 class LineReader {
   public:
-    // Without its newline; none at the end. Throws Error when an interrupt comes while it is waited
-    // for, or where standard input cannot be read.
+    // Without its newline, of one or two characters; none at the end. Throws Error when an
+    // interrupt comes while it is waited for, or where standard input cannot be read.
     std::optional<std::string> next(const Interrupts& interrupts);
 
   private:

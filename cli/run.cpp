@@ -183,16 +183,23 @@ void Run::generate(const model::Tokenizer& tokenizer, model::Sampler& sampler,
     evaluate(rest);
     output.write(echo);
     conversation ? write_answer(tokenizer, sampler) : write(tokenizer, sampler);
-    // An interrupt may come in the middle of a step.
-    if (cache->keeps_all() && !interrupts.pending()) cache->keep(*driver, text);
+    // An interrupt may come in the middle of a step, or behind the last.
+    const bool as_kept = session->position() + 1 == int64_t(text.size());
+    if (cache->keeps_all() && as_kept && !interrupts.pending()) cache->keep(*driver, text);
 }
 
 void Run::go_on(const model::Tokenizer& tokenizer, model::Sampler& sampler, int64_t context) {
     while (!full && !interrupts.pending()) {
         const std::optional<std::vector<int32_t>> prompt = conversation->next(interrupts);
         if (!prompt) return;
+        if (!session) require_room(*prompt, context);
         full = int64_t(prompt->size()) > context - room_for_answer;
-        if (!full) generate(tokenizer, sampler, *prompt, session ? reusable(*prompt) : 0, {});
+        if (full) return;
+        std::vector<std::string> notes;
+        const int64_t known = session ? reusable(*prompt) : cache->restore(*driver, *prompt, notes);
+        print_notes(notes);
+        generate(tokenizer, sampler, *prompt, known, {});
+        if (limit == 0) return;
     }
 }
 
@@ -206,6 +213,7 @@ void Run::say(std::string_view piece) {
 // Where there may be further messages, Ctrl-C ends the answer alone.
 void Run::write_answer(const model::Tokenizer& tokenizer, model::Sampler& sampler) {
     if (conversation->goes_on()) driver->end_by_interrupts(false);
+    interrupts.check();  // one that came before has ended all steps
     write(tokenizer, sampler);
     output.write(conversation->end());
     output.finish();
@@ -216,6 +224,7 @@ void Run::write_answer(const model::Tokenizer& tokenizer, model::Sampler& sample
 
 void Run::write(const model::Tokenizer& tokenizer, model::Sampler& sampler) {
     Entry entry(accounts.generation, driver->executor());
+    stop_texts.begin();
     for (int64_t left = limit; left != 0 && !interrupts.pending(); --left) {
         int32_t token = sampler.sample(session->logits());
         sampler.accept(token);
@@ -250,7 +259,7 @@ std::optional<std::string> first_text(const Run& run) {
 std::vector<int32_t> first_prompt(Run& run, const model::Tokenizer& tokenizer,
                                   const std::string& text) {
     const auto kept = run.cache->text();
-    if (text.empty() && !kept.empty()) return {kept.begin(), kept.end()};
+    if (!run.conversation && text.empty() && !kept.empty()) return {kept.begin(), kept.end()};
     const EndedByInterrupt ended(run.interrupts);
     if (!run.conversation) return encode(tokenizer, text);
     if (text.empty()) throw Error("there is no message to answer: -p gives one");
@@ -290,7 +299,9 @@ void act(Run& run) {
     if (text)
         run.generate(tokenizer, sampler, prompt, known,
                      echo && !run.conversation ? *text : std::string_view());
-    if (run.conversation && run.conversation->goes_on()) run.go_on(tokenizer, sampler, context);
+    const bool answered_enough = text && run.limit == 0;
+    if (run.conversation && run.conversation->goes_on() && !answered_enough)
+        run.go_on(tokenizer, sampler, context);
 }
 
 int run(const Arguments& arguments) {

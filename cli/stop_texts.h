@@ -15,6 +15,7 @@ class StopTexts {
     // None of them empty.
     explicit StopTexts(std::vector<std::string> texts);
 
+    void begin() { before_.clear(); }  // a new text
     // Takes what the text goes on with. Gives how many bytes of it there are up to the end of the
     // first of the texts; none where none ends in it.
     std::optional<size_t> find_end(std::string_view piece);

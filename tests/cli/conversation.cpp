@@ -110,7 +110,7 @@ TEST(conversation, goes_on_line_by_line_and_evaluates_what_is_new) {
     EXPECT_EQ(chat({"-cnv"}, "ab\n/regen\n").out, one.out + one.out);
     EXPECT_EQ(chat({"-cnv"}, "ab\ncd\n/clear\nab\n").out, two.out + one.out);
     EXPECT_EQ(chat({"-cnv"}, "ab\n/exit\ncd\n").out, one.out);
-    EXPECT_EQ(chat({"-cnv"}, "\n\nab\n\n").out, one.out);
+    EXPECT_EQ(chat({"-cnv"}, "\n\nab\r\n\n").out, one.out);
     EXPECT_EQ(chat({"-cnv"}, "a\\\nb\n").out, chat({"-cnv"}, "a\\nb\n").out);
 }
 
@@ -127,6 +127,9 @@ TEST(conversation, says_what_is_wrong) {
         const size_t at = result.error.rfind("error: ");
         return at == std::string::npos ? result.error : result.error.substr(at);
     };
+    EXPECT_EQ(error({"-cnv", "-c", "20"}, std::string(30, 'a') + "\n")
+                  .find("error: prompt is too long (36 tokens, max 16)"),
+              0u);
     EXPECT_EQ(error({}), "error: there is no message to answer: -p gives one\n");
     EXPECT_EQ(error({"-p", "a", "--chat-template", "chatnl"})
                   .find("error: no chat template is called chatnl; there are chatml, "),
@@ -145,6 +148,21 @@ TEST(conversation, says_what_is_wrong) {
               "error: option --chat-template-kwargs takes an object in JSON, not \"[1]\"\n");
     EXPECT_EQ(error({"-p", "a", "--reasoning-format", "x"}),
               "error: option --reasoning-format takes none or auto, not \"x\"\n");
+}
+
+TEST(conversation, begins_with_what_a_file_has_of_it) {
+    const std::string path = (own_folder() / "conversation.state").string();
+    std::filesystem::remove(path);
+    const Result first = chat({"-cnv", "--prompt-cache", path, "-sys", "longer"}, "ab\n");
+    EXPECT_EQ(first.code, 0) << first.error;
+    const Result again =
+        chat({"-cnv", "--prompt-cache", path, "--prompt-cache-ro", "-sys", "longer"}, "ac\n");
+    EXPECT_EQ(again.code, 0) << again.error;
+    EXPECT_LT(evaluated(again), evaluated(first) / 2) << again.error;
+    // Only a first message, and no answer to it.
+    const Result none = chat({"-cnv", "--prompt-cache", path, "-n", "0"}, "ab\ncd\n");
+    EXPECT_EQ(none.code, 0) << none.error;
+    EXPECT_EQ(none.out, "");
 }
 
 TEST(conversation, keeps_thoughts_apart) {
