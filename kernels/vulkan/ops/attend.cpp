@@ -84,9 +84,9 @@ Dispatch few(const AttendBlocks& blocks, const Operation& operation, const Site&
              bool in_blocks, Address kept) {
     const auto subgroup = uint32_t(site.features.subgroup);
     const auto lanes = std::bit_ceil(uint32_t(value_eights(operation)));
-    // Enough to make a block together, no more than there are cells.
-    const int cells =
-        std::clamp<int>(int(cells_of(operation.inputs[keys_cache].view)), 8, cells_of_few);
+    // As many as there are cells, in eights, which make a block of results together.
+    const int64_t eights = (cells_of(operation.inputs[keys_cache].view) - int64_t{1}) / 8 + 1;
+    const int cells = int(std::min<int64_t>(8 * eights, cells_of_few));
     return {.shader = "attend_few",
             .constants = {subgroups(site, (cells - 1) / site.features.subgroup + 1),
                           type_of(operation.inputs[keys_cache]),
