@@ -141,6 +141,10 @@ Value Interpreter::attribute(const Value& object, const String* name) {
         return arena_.function({.builtin = method, .self = object});
     if (const auto* loop = get<Loop*>(object)) return loop_attribute(**loop, word);
     const Value* value = nullptr;
+    if (const List* list = list_of(object); list && list->is_group) {
+        if (word == "grouper") return list->items[0];
+        if (word == "list") return list->items[1];
+    }
     if (const Dict* dict = dict_of(object)) value = dict->find(name);
     if (const auto* space = get<Namespace*>(object)) value = (*space)->attributes.find(name);
     return value ? *value : missing(object, name);

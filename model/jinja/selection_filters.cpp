@@ -94,7 +94,9 @@ Value group_by(Interpreter& interpreter, const Args& args) {
         const auto at = static_cast<size_t>(*as_integer(row));
         if (!before || !equal(arena, *before, keys[at])) {
             members = arena.list({});
-            groups.push_back(arena.tuple({found[at], members}));
+            List* group = arena.tuple({found[at], members});
+            group->is_group = true;
+            groups.push_back(group);
         }
         before = &keys[at];
         arena.append(*members, values[at]);

@@ -73,9 +73,19 @@ Value format(Interpreter& interpreter, const Args& args) {
     return arena.string(formatted(arena, pattern, dict));
 }
 
+// Runs of letters, digits and underscores.
 Value word_count(Interpreter& interpreter, const Args& args) {
-    const String& string = text(interpreter, args);
-    return static_cast<int64_t>(split(interpreter.arena(), string, std::nullopt, -1, false).size());
+    std::string_view rest = text(interpreter, args).text.bytes();
+    int64_t words = 0;
+    bool within = false;
+    while (!rest.empty()) {
+        const Letter letter = front_letter(rest);
+        const bool before = within;
+        within = is_letter(letter.code) || is_decimal(letter.code) || letter.code == '_';
+        words += within && !before ? 1 : 0;
+        rest.remove_prefix(letter.bytes);
+    }
+    return words;
 }
 
 // At most so many characters, cut between words, with an ellipsis.

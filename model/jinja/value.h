@@ -47,6 +47,7 @@ struct List {
     enum class Form { List, Tuple, Range, Keys, Values, Items, Generator };
     jinja::Values items;
     Form form = Form::List;
+    bool is_group = false;  // of groupby: a tuple of a grouper and a list
     // Lists, tuples and ranges have elements; the others can only be walked.
     bool indexed() const { return form <= Form::Range; }
     bool sized() const { return form != Form::Generator; }

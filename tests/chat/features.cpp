@@ -45,6 +45,17 @@ TEST(JinjaFeatures, generators_are_walked_once) {
     EXPECT_EQ(rendered("{% if [] | select %}true{% endif %}"), "true");
 }
 
+TEST(JinjaFeatures, groups_are_pairs_with_names) {
+    EXPECT_EQ(rendered("{% for g in [{'k': 2}, {'k': 1}] | groupby('k') %}{{ g.grouper }}"
+                       "{{ g.list }}{{ g[0] }}{% endfor %}"),
+              "1[{'k': 1}]12[{'k': 2}]2");
+    EXPECT_EQ(rendered("{{ [{'k': 2}] | groupby('k') | map(attribute='grouper') | list }}"), "[2]");
+}
+
+TEST(JinjaFeatures, words_are_runs_of_letters_and_digits) {
+    EXPECT_EQ(rendered("{{ \"don't stop-it a_b 5\" | wordcount }} {{ {} | wordcount }}"), "6 0");
+}
+
 TEST(JinjaFeatures, joiners_and_cyclers_remember) {
     EXPECT_EQ(rendered("{% set j = joiner('|') %}{{ j() }}a{{ j() }}b"), "a|b");
     EXPECT_EQ(rendered("{% set c = cycler(1, 2) %}{{ c.next() }}{{ c.next() }}{{ c.current }}"),
