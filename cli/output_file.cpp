@@ -105,8 +105,8 @@ void OutputFile::replace(const std::function<void(std::ostream& out)>& write) {
     const fs::path beside = place.string() + "." + std::to_string(::getpid());
     std::ofstream out;
     if (!place.empty()) out.open(beside, std::ios::binary | std::ios::trunc);
-    // A file may be writable where its folder is not.
-    if (place.empty() || (!out && errno == EACCES)) {
+    // A file may be writable where its folder is not, or takes no longer name.
+    if (place.empty() || !out) {
         begin();
         write(out_);
         return finish();

@@ -29,11 +29,12 @@ class OutputFile {
     OutputFile(const OutputFile&) = delete;
     OutputFile& operator=(const OutputFile&) = delete;
 
+    bool is_standard() const { return stream_ != nullptr; }  // standard output or error goes there
     // Some of what comes; the first takes the place of what was there.
     void write(std::string_view bytes);
     void finish();  // all of it has arrived, or Error says why not
     // All at once, in place of `write` and `finish`: where it does not arrive, what was there
-    // stays.
+    // stays, if its folder has room for another file until then.
     void replace(std::string_view bytes);
     // The same of what `write` puts out; what it throws ends it, too. It may end early where the
     // stream has failed.

@@ -69,7 +69,8 @@ std::string note(const std::string& path, int64_t prompt, int64_t common, int64_
         return std::to_string(part) + " of " + counted_tokens(all);
     };
     if (common == 0) return path + " has another text" + anew;
-    if (known + 1 == prompt) return path + " has the prompt: only its last token is evaluated";
+    if (common == prompt && known + 1 == prompt)
+        return path + " has the prompt: only its last token is evaluated";
     if (known == 0)
         return "the prompt begins with " + of(common, saved) + " of " + path +
                ", and the model cannot return to where they part" + anew;
@@ -100,7 +101,8 @@ PromptCache::PromptCache(const Arguments& arguments, const gguf::File& model,
             throw gguf::fault(path_, "E_VALUE", error.what());
         }
     }
-    if (keeps_) OutputFile(path_, what);  // whether it can be written
+    if (keeps_ && OutputFile(path_, what).is_standard())  // or cannot be written
+        throw Error(path_ + " is where the text goes to: name another file for the prompt cache");
 }
 
 void PromptCache::require_model() const {
@@ -139,6 +141,10 @@ void PromptCache::require_states(const graph::Graph& graph,
                               states[i].name + " has " + std::to_string(head.states[i].bytes) +
                                   " bytes, expected " + std::to_string(states[i].bytes));
     }
+}
+
+bool PromptCache::covers(std::span<const int32_t> prompt) const {
+    return std::ranges::mismatch(text(), prompt).in2 == prompt.end();
 }
 
 int64_t PromptCache::restore(const Driver& driver, std::span<const int32_t> prompt,

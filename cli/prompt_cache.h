@@ -31,8 +31,9 @@ class PromptCache {
     int64_t restore(const Driver& driver, std::span<const int32_t> prompt,
                     std::vector<std::string>& notes) const;
 
-    bool keeps() const { return keeps_; }          // what has been evaluated
-    bool keeps_all() const { return keeps_all_; }  // what was generated, too
+    bool covers(std::span<const int32_t> prompt) const;  // the file has all of it
+    bool keeps() const { return keeps_; }                // what has been evaluated
+    bool keeps_all() const { return keeps_all_; }        // what was generated, too
     // Writes the file anew; all of the text but the last token has been evaluated, and nothing is
     // on its way.
     void keep(const Driver& driver, std::span<const int32_t> text);

@@ -170,11 +170,12 @@ void Run::generate(const model::Tokenizer& tokenizer, model::Sampler& sampler,
     const auto first_new = std::ranges::mismatch(text, prompt).in2;
     for (auto token = first_new; token != prompt.end(); ++token) sampler.accept(*token);
     text.assign(prompt.begin(), prompt.end());
+    const bool is_first = !session;
     session.emplace(driver->session(known));
     std::span<const int32_t> rest = prompt.subspan(size_t(known));
     // Some states cannot go back: they are kept as they are before the last token, which is
     // evaluated anew for its logits.
-    if (cache->keeps() && rest.size() > 1) {
+    if (cache->keeps() && is_first && !cache->covers(prompt)) {
         evaluate(rest.first(rest.size() - 1));
         cache->keep(*driver, prompt);
         rest = rest.last(1);

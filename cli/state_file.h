@@ -50,7 +50,7 @@ struct StateHead {
 };
 
 // `read(i, bytes)` fills in the bytes of state i. Throws Error where the file cannot take them;
-// whatever is thrown, it keeps what it held.
+// whatever is thrown, it keeps what it held, as OutputFile::replace does.
 void write_state_file(OutputFile& file, const StateHead& head,
                       const std::function<void(size_t state, std::span<std::byte> to)>& read);
 

@@ -159,6 +159,10 @@ TEST(conversation, begins_with_what_a_file_has_of_it) {
         chat({"-cnv", "--prompt-cache", path, "--prompt-cache-ro", "-sys", "longer"}, "ac\n");
     EXPECT_EQ(again.code, 0) << again.error;
     EXPECT_LT(evaluated(again), evaluated(first) / 2) << again.error;
+    // Later messages leave the file as it is.
+    const std::string bytes = read_file(path);
+    chat({"-cnv", "--prompt-cache", path, "-sys", "longer"}, "ab\ncd\n");
+    EXPECT_TRUE(read_file(path) == bytes);
     // Only a first message, and no answer to it.
     const Result none = chat({"-cnv", "--prompt-cache", path, "-n", "0"}, "ab\ncd\n");
     EXPECT_EQ(none.code, 0) << none.error;

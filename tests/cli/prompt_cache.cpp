@@ -103,6 +103,22 @@ TEST(prompt_cache, spares_what_prompts_have_in_common) {
     text_of(tiny(cache, {"-p", "abxyzx", "-n", "2"}), 1, cache + " has the prompt");
 }
 
+TEST(prompt_cache, has_the_last_prompt_to_its_last_token) {
+    const std::string cache = new_cache();
+    tandem(tiny(cache, {"-p", "abcdef", "-n", "2"}));
+    text_of(tiny(cache, {"-p", "abcdeg", "-n", "2"}), 1,
+            cache + " has the first 7 of 8 tokens of the prompt\n");
+    const std::string has = cache + " has the prompt: only its last token is evaluated\n";
+    text_of(tiny(cache, {"-p", "abcdeg", "-n", "2"}), 1, has);
+    // The beginning of what it has is no reason to forget the rest.
+    text_of(tiny(cache, {"-p", "abc", "-n", "2"}), 1, has);
+    text_of(tiny(cache, {"-p", "abcdeg", "-n", "2"}), 1, has);
+    // A prompt of BOS alone.
+    const std::string shortest = new_cache();
+    text_of(tiny(shortest, {"-p", "", "-n", "2"}), 1, shortest + " is not there yet");
+    text_of(tiny(shortest, {"-p", "", "-n", "2"}), 1, has);
+}
+
 TEST(prompt_cache, is_left_as_it_is_where_that_is_asked_for) {
     const std::string cache = new_cache();
     const Words other{"-p", "xyz", "-n", "3", "--prompt-cache-ro"};
