@@ -218,6 +218,13 @@ TEST(prompt_cache, options_that_make_no_sense) {
     expect_error(with(run, {"--prompt-cache", "/no/cache"}),
                  "cannot write the prompt cache to /no/cache: No such file or directory");
     EXPECT_FALSE(std::filesystem::exists(cache));
+    std::string line = quoted(TANDEM_BINARY);
+    for (const std::string& word : tiny(cache, {"-p", "abc"})) line += " " + quoted(word);
+    const Result there = shell(line + " > " + quoted(cache));
+    EXPECT_EQ(there.code, 1);
+    EXPECT_EQ(there.error, "error: " + cache +
+                               " is where the text goes to: name another file for the prompt "
+                               "cache\n");
 }
 
 TEST(prompt_cache, an_interrupt_leaves_what_was_there) {
