@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "gguf/error.h"
+#include "model/jinja/dates.h"
 
 namespace tandem::model {
 
@@ -17,12 +18,6 @@ jinja::Template parse(const std::string& source) {
     } catch (const Error& error) {
         throw Error(std::string("the chat template cannot be read: ") + error.what());
     }
-}
-
-std::string date(const std::tm& time, const char* format) {
-    // As the C locale has it, which is that of the process.
-    char text[64];
-    return {text, std::strftime(text, sizeof text, format, &time)};
 }
 
 // The system message as the beginning of the one behind it.
@@ -49,10 +44,13 @@ ChatTemplate::ChatTemplate(std::string source, const Tokenizer& tokenizer, ChatO
         return token ? std::string(tokenizer.piece(*token, true)) : std::string();
     };
     // Some templates ask for the one name, some for the other.
-    variables_ = {{"bos_token", text_of(tokenizer.bos())}, {"eos_token", text_of(tokenizer.eos())},
-                  {"add_generation_prompt", true},         {"enable_thinking", options.thinking},
-                  {"thinking", options.thinking},          {"datetime", date(now_, "%b %d %Y")},
-                  {"date_string", date(now_, "%d %b %Y")}};
+    variables_ = {{"bos_token", text_of(tokenizer.bos())},
+                  {"eos_token", text_of(tokenizer.eos())},
+                  {"add_generation_prompt", true},
+                  {"enable_thinking", options.thinking},
+                  {"thinking", options.thinking},
+                  {"datetime", jinja::date_text("%b %d %Y", now_)},
+                  {"date_string", jinja::date_text("%d %b %Y", now_)}};
     variables_.update(options.variables);
     try_out();
 }

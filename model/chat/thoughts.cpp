@@ -1,7 +1,6 @@
 #include "model/chat/thoughts.h"
 
 #include <algorithm>
-#include <optional>
 
 namespace tandem::model {
 
