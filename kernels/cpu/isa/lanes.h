@@ -24,11 +24,13 @@ inline F sums(F (&row)[lanes]) {
 }
 
 // Each two neighbours of a's blocks of `Size` lanes added up, followed by those of b at the same
-// place.
-template <int Size>
+// place; in halves of lanes if that is what sums are in.
+template <int Size, bool in_halves = false>
 inline I add_neighbours(I a, I b) {
     const F first = as_float(a), last = as_float(b);
-    return add(as_int(even_blocks<Size>(first, last)), as_int(odd_blocks<Size>(first, last)));
+    const I even = as_int(even_blocks<Size>(first, last)),
+            odd = as_int(odd_blocks<Size>(first, last));
+    return in_halves ? add_in_halves(even, odd) : add(even, odd);
 }
 
 // Of words of 4 bytes: the products of every two neighbours. Lane n of the result has those of a's,

@@ -60,28 +60,18 @@ void place_of_256(const float* x, Q8Tile& tile, int token) {
     order_codes(tile, token);
 }
 
-// 256 columns are blocks of 32. What is known of each, joined, is in so many lanes.
-constexpr int blocks = tile_columns / 32, lanes_of_block = lanes / blocks;
-
-// Calls visit(block, column) for every vector of the 256 columns.
-template <typename Visit>
-inline void each_vector(Visit visit) {
-    for (int block = 0; block < blocks; ++block)
-        for (int k = 0; k < 32; k += lanes) visit(block, block * 32 + k);
-}
+constexpr int blocks = tile_columns / 32;
+static_assert(blocks == scaled_blocks);
 
 // Of the blocks of a token's 256 columns: what codes are made with, and what makes their sums real.
 struct Scales32 {
     float inverses[blocks], scales[blocks];
 };
 
-// With the scales of BlockScale, but for least_part.
+// With the scales of rows (quantize.cpp), but for least_part.
 template <int largest>
 Scales32 scale_by_32(const float* x, Q8Tile& tile, int token) {
-    F most_of[blocks];
-    for (F& of_block : most_of) of_block = zero();
-    each_vector([&](int n, int at) { most_of[n] = larger(most_of[n], abs(load_f32(x + at))); });
-    const F most = join_rows<blocks>(most_of, larger);
+    const F most = largest_of_blocks(x);
     const float of_token = largest_float(as_int(most));
     const F token_power = power_for(splat(of_token), largest);
     const F powers = max(power_for(most, largest), mul(token_power, splat(least_part)));

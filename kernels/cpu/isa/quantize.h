@@ -83,40 +83,45 @@ struct SteppedScale {
 // integers are normal floats. That of the largest power has this origin (Q8Tile).
 inline constexpr float least_part = 0x1p-48f, first_origin = 0x1.8p23f;
 
-// How a block of 32 is rounded. The scale is no finite number where x has one that is not.
-struct BlockScale {
-    float value, inverse;
+// Blocks of 32 that are scaled together, and the lanes, side by side, that know of each.
+inline constexpr int scaled_blocks = 8, lanes_of_block = lanes / scaled_blocks;
 
-    BlockScale(const float* x, int largest) {
-        const float most = largest_magnitude(x, 32);
-        const F power = power_for(splat(most), largest);
-        const SteppedScale stepped(power, splat(most), largest);
-        alignas(64) float scales[lanes], inverses[lanes];
-        store(scales, mul(power, stepped.below));
-        store(inverses, stepped.inverse);
-        value = is_finite(most) ? scales[0] : most, inverse = inverses[0];
+// The largest magnitudes of such blocks.
+inline F largest_of_blocks(const float* x) {
+    F most[scaled_blocks];
+    for (int n = 0; n < scaled_blocks; ++n) {
+        most[n] = zero();
+        for (int k = 0; k < 32; k += lanes)
+            most[n] = larger(most[n], abs(load_f32(x + 32 * n + k)));
     }
-};
+    return join_rows<scaled_blocks>(most, larger);
+}
 
 inline void round_codes(const float* x, int64_t count, float inverse, int8_t* codes) {
     for (int64_t i = 0; i < count; i += lanes)
         store_bytes(codes + i, round_to_int(mul(load_f32(x + i), splat(inverse))));
 }
 
-// Calls visit(i, sums) for the sums of each 16 of 256 codes, `lanes` of them from the i-th on.
+// Calls visit(i, sums) for the sums of each 16 of 256 codes, `lanes` of them from the i-th on; in
+// halves of lanes, if at all, the first two and the last two of every four are added up.
 // at(column) is where codes from a multiple of 64 on lie; take(codes) is what is summed of some.
-template <typename At, typename Take, typename Visit>
+template <bool in_halves = false, typename At, typename Take, typename Visit>
 inline void each_sums16(At at, Take take, Visit visit) {
+    auto sum = [&](I codes) {
+        const I ones = splat_bytes(1);
+        return in_halves ? dot_halves(splat(0), ones, codes) : dot(splat(0), ones, codes);
+    };
     for (int first = 0; first < 256; first += 16 * lanes) {
         I quads[4];
         for (int v = 0; v < 4; ++v) {
             const uint8_t* parts[lanes / 4];
             for (int i = 0; i < lanes / 4; ++i)
                 parts[i] = reinterpret_cast<const uint8_t*>(at(first + 64 * i)) + 16 * v;
-            quads[v] = dot(splat(0), splat_bytes(1), take(load_parts(parts)));
+            quads[v] = sum(take(load_parts(parts)));
         }
-        visit(first / 16, add_neighbours<2>(add_neighbours<1>(quads[0], quads[1]),
-                                            add_neighbours<1>(quads[2], quads[3])));
+        visit(first / 16,
+              add_neighbours<2, in_halves>(add_neighbours<1, in_halves>(quads[0], quads[1]),
+                                           add_neighbours<1, in_halves>(quads[2], quads[3])));
     }
 }
 
@@ -151,23 +156,6 @@ inline float round_256(const float* x, int largest, At at) {
         if (needed > most_of_sums) most_of_sums = needed;
     }
     return most_of_sums > most ? round(most_of_sums) : scale;
-}
-
-// Calls put(number, first, second) for each 16 codes: the sums of those that lower and upper halves
-// of lanes take, two of every four.
-template <typename Put>
-inline void each_split_sum(const int8_t* codes, int64_t columns, Put put) {
-    for (int64_t i = 0; i < columns; i += 4 * lanes) {
-        alignas(64) int16_t pairs[2 * lanes];
-        store(reinterpret_cast<uint8_t*>(pairs),
-              dot_halves(splat(0), splat_bytes(1),
-                         load(reinterpret_cast<const uint8_t*>(codes + i))));
-        for (int64_t q = 0; q < lanes && i + 4 * q < columns; q += 4) {
-            const int16_t* sums = pairs + 2 * q;
-            put(i / 16 + q / 4, sums[0] + sums[2] + sums[4] + sums[6],
-                sums[1] + sums[3] + sums[5] + sums[7]);
-        }
-    }
 }
 
 }  // namespace tandem::kernels::cpu::TANDEM_ISA
