@@ -167,6 +167,18 @@ std::vector<int32_t> Conversation::ask(std::string message) {
     return prompt();
 }
 
+int64_t Conversation::lasting(std::span<const int32_t> prompt) const {
+    std::vector<model::Message> later = messages_;
+    later.push_back({.role = "assistant", .content = "answer"});
+    later.push_back({.role = "user", .content = "message"});
+    try {
+        const std::vector<int32_t> tokens = template_.encode(template_.render(later));
+        return std::ranges::mismatch(prompt, tokens).in1 - prompt.begin();
+    } catch (const Error&) {
+        return 0;  // the template takes no further message, and says so when one comes
+    }
+}
+
 bool Conversation::take_back() {
     if (messages_.empty() || messages_.back().role != "assistant") return false;
     messages_.pop_back();

@@ -31,6 +31,9 @@ class Conversation {
 
     // What the model is to go on with, once the user has said this.
     std::vector<int32_t> ask(std::string message);
+    // So many tokens of a prompt stand in front of the next message's answer, too, whatever is
+    // answered: templates may leave thoughts out, or write what begins an answer otherwise.
+    int64_t lasting(std::span<const int32_t> prompt) const;
     // Whether there may be further messages, and the same for the next line that asks for an
     // answer: a message, or "/regen" for another answer to the last. None where no more come, or
     // "/exit" ends the conversation. Waits, and throws Error when an interrupt comes meanwhile.

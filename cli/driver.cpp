@@ -35,6 +35,10 @@ void Driver::end_by_interrupts(bool ends) {
     interrupts_.act(ends ? [this] { executor_->cancel(); } : std::function<void()>());
 }
 
+parallel::Holders Driver::holders() const {
+    return {blueprint().placed, blueprint().plan, blueprint().devices};
+}
+
 model::Session Driver::session(int64_t position) {
     return model::Session(
         {.submit =

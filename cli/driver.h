@@ -7,6 +7,7 @@
 #include "cli/interrupts.h"
 #include "gguf/file.h"
 #include "model/session.h"
+#include "parallel/saved_state.h"
 
 namespace tandem::cli {
 
@@ -27,6 +28,8 @@ class Driver {
     parallel::Executor& executor() { return *executor_; }
     const parallel::Executor& executor() const { return *executor_; }
     const Blueprint& blueprint() const { return engine_.blueprint(); }
+    // The model and its sequence, whose states can be read and written between evaluations.
+    parallel::Holders holders() const;
 
   private:
     Interrupts& interrupts_;

@@ -45,11 +45,6 @@ std::string path_of(const Arguments& arguments) {
     return path;
 }
 
-parallel::Holders holders_of(const Driver& driver) {
-    const Blueprint& blueprint = driver.blueprint();
-    return {blueprint.placed, blueprint.plan, blueprint.devices};
-}
-
 std::vector<StateHead::State> listed(const graph::Graph& graph,
                                      std::span<const parallel::SavedState> states) {
     std::vector<StateHead::State> list;
@@ -169,7 +164,7 @@ int64_t PromptCache::restore(const Driver& driver, std::span<const int32_t> prom
         interrupts_.check();
         parallel::Range inner = states[i].inner;
         if (states[i].by_position) inner.end = known;
-        write_state(holders_of(driver), states[i], inner, file_->state(i).data());
+        write_state(driver.holders(), states[i], inner, file_->state(i).data());
     }
     return known;
 }
@@ -185,7 +180,7 @@ void PromptCache::keep(const Driver& driver, std::span<const int32_t> text) {
     OutputFile file(path_, what);
     write_state_file(file, head, [&](size_t i, std::span<std::byte> to) {
         interrupts_.check();
-        read_state(holders_of(driver), states[i], to.data());
+        read_state(driver.holders(), states[i], to.data());
     });
 }
 

@@ -22,6 +22,7 @@
 #include "model/tokenizer/tokenizer.h"
 #include "model/tokenizer/utf8_stream.h"
 #include "parallel/saved_state.h"
+#include "parallel/snapshot.h"
 
 namespace tandem::cli {
 
@@ -92,6 +93,7 @@ struct Run {
     bool full = false;          // the context is
     int64_t limit = -1;         // tokens of a text or an answer; below 0 none
     std::vector<int32_t> text;  // the session has evaluated all of it, perhaps but for its last
+    std::optional<parallel::Snapshot> before_answer;  // of that text, where states cannot go back
 
     // `known`: tokens of the prompt that the devices have already. `echo` stands in front of the
     // text, once the prompt is read.
@@ -102,7 +104,8 @@ struct Run {
 
   private:
     void evaluate(std::span<const int32_t> tokens);  // of the prompt
-    int64_t reusable(std::span<const int32_t> prompt) const;
+    int64_t go_back_for(std::span<const int32_t> prompt);
+    int64_t evaluate_lasting(std::span<const int32_t> prompt, int64_t known);
     // What is written is added to the text, the last token before it is evaluated.
     void write(const model::Tokenizer& tokenizer, model::Sampler& sampler);
     void write_answer(const model::Tokenizer& tokenizer, model::Sampler& sampler);
@@ -155,13 +158,29 @@ void Run::evaluate(std::span<const int32_t> tokens) {
                     [&] { session->evaluate(tokens); });
 }
 
-// How many of a prompt's tokens the session has from the text so far, its last not among them.
-int64_t Run::reusable(std::span<const int32_t> prompt) const {
+// Goes back in the text so far to where a prompt goes on otherwise, or to the snapshot before that.
+// Returns how many of the prompt's tokens the devices have then, its last not among them.
+int64_t Run::go_back_for(std::span<const int32_t> prompt) {
     const std::span<const int32_t> held = std::span(text).first(size_t(session->position()));
     const int64_t common = std::ranges::mismatch(held, prompt).in1 - held.begin();
     const int64_t known = std::min(common, int64_t(prompt.size()) - 1);
-    const graph::Graph& graph = *driver->blueprint().graph;
-    return parallel::can_return(graph, session->position(), known) ? known : 0;
+    if (before_answer && before_answer->position() > known) before_answer.reset();
+    if (parallel::can_return(*driver->blueprint().graph, session->position(), known)) return known;
+    if (!before_answer) return 0;
+    before_answer->restore(driver->holders());
+    return before_answer->position();
+}
+
+// Evaluates what later messages keep of a prompt, and remembers that. Returns how many of its
+// tokens are known then.
+int64_t Run::evaluate_lasting(std::span<const int32_t> prompt, int64_t known) {
+    if (!conversation || !conversation->goes_on()) return known;
+    if (parallel::keeps_positions(*driver->blueprint().graph)) return known;
+    const int64_t lasting = std::min(conversation->lasting(prompt), int64_t(prompt.size()) - 1);
+    if (lasting == 0 || lasting < known) return known;
+    evaluate(prompt.subspan(size_t(known), size_t(lasting - known)));
+    before_answer.emplace(driver->holders(), lasting);
+    return lasting;
 }
 
 void Run::generate(const model::Tokenizer& tokenizer, model::Sampler& sampler,
@@ -172,7 +191,8 @@ void Run::generate(const model::Tokenizer& tokenizer, model::Sampler& sampler,
     text.assign(prompt.begin(), prompt.end());
     const bool is_first = !session;
     session.emplace(driver->session(known));
-    std::span<const int32_t> rest = prompt.subspan(size_t(known));
+    const int64_t lasting = limit == 0 ? known : evaluate_lasting(prompt, known);
+    std::span<const int32_t> rest = prompt.subspan(size_t(lasting));
     // Some states cannot go back: they are kept as they are before the last token, which is
     // evaluated anew for its logits.
     if (cache->keeps() && is_first && !cache->covers(prompt)) {
@@ -197,7 +217,8 @@ void Run::go_on(const model::Tokenizer& tokenizer, model::Sampler& sampler, int6
         full = int64_t(prompt->size()) > context - room_for_answer;
         if (full) return;
         std::vector<std::string> notes;
-        const int64_t known = session ? reusable(*prompt) : cache->restore(*driver, *prompt, notes);
+        const int64_t known =
+            session ? go_back_for(*prompt) : cache->restore(*driver, *prompt, notes);
         print_notes(notes);
         generate(tokenizer, sampler, *prompt, known, {});
         if (limit == 0) return;

@@ -144,6 +144,18 @@ std::vector<SavedState> saved_states(const Graph& graph, int64_t position) {
     return states;
 }
 
+bool keeps_positions(const Graph& graph, int state) {
+    const graph::Holding holding = holding_of(graph, state);
+    return holding.by_position && holding.window == 0;
+}
+
+bool keeps_positions(const Graph& graph) {
+    for (size_t i = 0; i < graph.values().size(); ++i)
+        if (graph.value(int(i)).kind == graph::Kind::State && !keeps_positions(graph, int(i)))
+            return false;
+    return true;
+}
+
 bool can_return(const Graph& graph, int64_t position, int64_t to) {
     if (to == 0 || to == position) return true;
     return std::ranges::all_of(saved_states(graph, position), [](const SavedState& state) {

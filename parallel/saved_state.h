@@ -30,6 +30,10 @@ struct SavedState {
 // Of every state, once so many tokens are evaluated: of none, no rows; of a windowed cache, what
 // the window of the next token has of them.
 std::vector<SavedState> saved_states(const graph::Graph& graph, int64_t position);
+// Whether a state has all positions, the first tokens' beside the others.
+bool keeps_positions(const graph::Graph& graph, int state);
+// Whether all states do, so that a sequence can go back to any of its tokens.
+bool keeps_positions(const graph::Graph& graph);
 // Whether the first tokens can go on without the others: all or none of them, or caches have each.
 bool can_return(const graph::Graph& graph, int64_t position, int64_t to);
 

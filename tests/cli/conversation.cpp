@@ -5,6 +5,7 @@
 
 #include "cli/process.h"
 #include "cli/tiny_model.h"
+#include "data.h"
 
 namespace tandem::test {
 
@@ -167,6 +168,37 @@ TEST(conversation, begins_with_what_a_file_has_of_it) {
     const Result none = chat({"-cnv", "--prompt-cache", path, "-n", "0"}, "ab\ncd\n");
     EXPECT_EQ(none.code, 0) << none.error;
     EXPECT_EQ(none.out, "");
+}
+
+// Recurrent states and windows do not keep what they have moved on from. All answers look alike to
+// this template, so that a prompt parts from what was generated.
+TEST(conversation, goes_back_where_states_cannot) {
+    const std::string forgetful =
+        "{% for m in messages %}[{% if m.role == 'assistant' %}again{% else %}{{ m.content }}"
+        "{% endif %}]{% endfor %}{% if messages|length > 1 %}?{% endif %}!";
+    const std::string first(60, 'a');
+    for (const char* name : {"qwen35-lin128", "gemma3", "kimi-linear"}) {
+        const std::string model = test::data("fixtures/" + std::string(name) + ".gguf").string();
+        const auto answer = [&](const std::string& chat_template, const Words& more,
+                                const std::string& input) {
+            Words words{"run", "-m",     model, "-dev",         "reference",       "-n",
+                        "40",  "--temp", "0",   "--ignore-eos", "--chat-template", chat_template};
+            words.insert(words.end(), more.begin(), more.end());
+            const Result result = tandem(words, input);
+            EXPECT_EQ(result.code, 0) << result.error;
+            return result;
+        };
+        const Result one = answer(forgetful, {"-cnv"}, first + "\n");
+        const Result two = answer(forgetful, {"-cnv"}, first + "\ncd\n");
+        EXPECT_LT(evaluated(two), evaluated(one) + 20) << name;
+        EXPECT_EQ(two.out,
+                  one.out + answer("{# #}[" + first + "][again][cd]?!", {"-p", "x"}, {}).out)
+            << name;
+        // And back to the same place once more.
+        EXPECT_EQ(answer(forgetful, {"-cnv"}, first + "\n/regen\n").out, one.out + one.out) << name;
+        EXPECT_EQ(answer(forgetful, {"-cnv"}, first + "\n/regen\ncd\n").out, one.out + two.out)
+            << name;
+    }
 }
 
 TEST(conversation, keeps_thoughts_apart) {
