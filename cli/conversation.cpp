@@ -105,6 +105,8 @@ bool tells_thoughts(const Arguments& arguments) {
     return format != "none";
 }
 
+bool is_said(const model::Message& message) { return message.role != "system"; }
+
 }  // namespace
 
 const OptionGroup conversation_options{"conversation", list};
@@ -167,16 +169,38 @@ std::vector<int32_t> Conversation::ask(std::string message) {
     return prompt();
 }
 
+// Tokens that a prompt begins with, and so does that of some others and one message more.
+int64_t Conversation::common(std::span<const int32_t> prompt,
+                             std::vector<model::Message> others) const {
+    others.push_back({.role = "user", .content = "message"});
+    try {
+        const std::vector<int32_t> tokens = template_.encode(template_.render(others));
+        return std::ranges::mismatch(prompt, tokens).in1 - prompt.begin();
+    } catch (const Error&) {
+        return 0;  // the template does not take them, and says so when they come
+    }
+}
+
 int64_t Conversation::lasting(std::span<const int32_t> prompt) const {
     std::vector<model::Message> later = messages_;
     later.push_back({.role = "assistant", .content = "answer"});
-    later.push_back({.role = "user", .content = "message"});
-    try {
-        const std::vector<int32_t> tokens = template_.encode(template_.render(later));
-        return std::ranges::mismatch(prompt, tokens).in1 - prompt.begin();
-    } catch (const Error&) {
-        return 0;  // the template takes no further message, and says so when one comes
-    }
+    return common(prompt, std::move(later));
+}
+
+int64_t Conversation::opening(std::span<const int32_t> prompt) const {
+    std::vector<model::Message> system = messages_;
+    std::erase_if(system, is_said);
+    return common(prompt, std::move(system));
+}
+
+std::optional<std::vector<int32_t>> Conversation::without_oldest() {
+    const auto is_asked = [](const model::Message& message) { return message.role == "user"; };
+    const auto oldest = std::ranges::find_if(messages_, is_said);
+    if (oldest == messages_.end()) return {};
+    const auto next = std::find_if(oldest + 1, messages_.end(), is_asked);
+    if (next == messages_.end()) return {};
+    messages_.erase(oldest, next);
+    return prompt();
 }
 
 bool Conversation::take_back() {
@@ -205,7 +229,7 @@ std::optional<std::vector<int32_t>> Conversation::next(const Interrupts& interru
             if (take_back()) return prompt();
             std::cerr << "there is no answer yet\n";
         } else if (message == "/clear") {
-            std::erase_if(messages_, [](const auto& each) { return each.role != "system"; });
+            std::erase_if(messages_, is_said);
         } else {
             return ask(escapes_ ? unescape(*message) : *message);
         }

@@ -34,6 +34,11 @@ class Conversation {
     // So many tokens of a prompt stand in front of the next message's answer, too, whatever is
     // answered: templates may leave thoughts out, or write what begins an answer otherwise.
     int64_t lasting(std::span<const int32_t> prompt) const;
+    // So many of its tokens are the system's, and what stands in front of the first message.
+    int64_t opening(std::span<const int32_t> prompt) const;
+    // The prompt without the oldest message, its answer and what else came before the next; none
+    // where the last message is all there is.
+    std::optional<std::vector<int32_t>> without_oldest();
     // Whether there may be further messages, and the same for the next line that asks for an
     // answer: a message, or "/regen" for another answer to the last. None where no more come, or
     // "/exit" ends the conversation. Waits, and throws Error when an interrupt comes meanwhile.
@@ -49,6 +54,7 @@ class Conversation {
   private:
     Conversation(const Arguments& arguments, const model::Tokenizer& tokenizer, std::string source);
     std::vector<int32_t> prompt();
+    int64_t common(std::span<const int32_t> prompt, std::vector<model::Message> others) const;
     std::string shown(const std::vector<model::Voices::Part>& parts);
     std::optional<std::string> next_message(const Interrupts& interrupts);
     bool take_back();  // the last answer; false where there is none

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "cli/accounts.h"
+#include "cli/context_shift.h"
 #include "cli/conversation.h"
 #include "cli/driver.h"
 #include "cli/evaluate_prompt.h"
@@ -30,8 +31,9 @@ namespace {
 
 constexpr Option output_list[] = {
     {"-n, --predict, --n-predict", "N",
-     "tokens to generate at most; -1 and -2: until the model ends the text or the context is full "
-     "(default: -1)"},
+     "tokens to generate at most; -1: until the model ends the text or the context is full; -2: "
+     "the "
+     "same, whatever --context-shift says (default: -1)"},
     {"-r, --reverse-prompt", "TEXT",
      "end the text where what is generated has come to this one, which may be a control token; "
      "several by several -r, with the escapes of -p"},
@@ -39,11 +41,11 @@ constexpr Option output_list[] = {
      "write the prompt in front of the text (default: on; off: --no-display-prompt)"},
     {"-sp, --special", "", "write control tokens as text"},
     {"--verbose-prompt", "", "list the tokens of the prompt on standard error"},
-    {"--no-context-shift", "", "", Effect::Ignored},
-    {"--keep", "N", "", Effect::Ignored},
+    {"--context-shift", "",
+     "where the context is full, forget half of what is not kept, the older one, evaluate the rest "
+     "anew and go on; in conversations the oldest messages (default: off, the text ends there)"},
+    {"--keep", "N", "tokens of the prompt that are kept then; -1: all (default: 0)"},
     {"--show-timings", "", "", Effect::Ignored},
-    {"--context-shift", "", "a text ends where its context is full; -c makes it longer",
-     Effect::Refused},
     {"-bf, --binary-file", "FILE", "a prompt is text: -f names a file of it", Effect::Refused},
     {"-ptc, --print-token-count", "N", "the last line counts the tokens", Effect::Refused, "-1"},
     {"-np, --parallel", "N", "one text is written at a time", Effect::Refused, "1"},
@@ -85,6 +87,7 @@ struct Run {
     std::unique_ptr<Driver> driver;
     std::optional<model::Session> session;
     std::optional<PromptCache> cache;
+    std::optional<ContextShift> shift;
     std::unique_ptr<Conversation> conversation;  // none: the text itself goes on
     Accounts accounts;
     Output output;
@@ -106,6 +109,8 @@ struct Run {
     void evaluate(std::span<const int32_t> tokens);  // of the prompt
     int64_t go_back_for(std::span<const int32_t> prompt);
     int64_t evaluate_lasting(std::span<const int32_t> prompt, int64_t known);
+    bool make_room(std::vector<int32_t>& prompt, int64_t context);
+    void forget_half();
     // What is written is added to the text, the last token before it is evaluated.
     void write(const model::Tokenizer& tokenizer, model::Sampler& sampler);
     void write_answer(const model::Tokenizer& tokenizer, model::Sampler& sampler);
@@ -183,12 +188,40 @@ int64_t Run::evaluate_lasting(std::span<const int32_t> prompt, int64_t known) {
     return lasting;
 }
 
+// Whether a context has room for a prompt, if need be without the oldest messages.
+bool Run::make_room(std::vector<int32_t>& prompt, int64_t context) {
+    bool shorter = false;
+    while (int64_t(prompt.size()) > context - room_for_answer) {
+        std::optional<std::vector<int32_t>> rest;
+        if (shift->goes_on()) rest = conversation->without_oldest();
+        if (!rest) return false;
+        prompt = std::move(*rest);
+        shorter = true;
+    }
+    const std::string note = "the context is full: the oldest messages are left out";
+    if (shorter) print_notes({&note, 1});
+    return true;
+}
+
+// The text goes on without what the shift leaves out. The last token is still to be evaluated.
+void Run::forget_half() {
+    const Entry entry(accounts.prompt, driver->executor());
+    std::vector<int32_t> left = shift->shifted(text);
+    const int64_t known = go_back_for(left);
+    text = std::move(left);
+    session.emplace(driver->session(known));
+    session->evaluate(std::span(text).subspan(size_t(known), text.size() - 1 - size_t(known)));
+    accounts.prompt.tokens += session->position() - known;
+}
+
 void Run::generate(const model::Tokenizer& tokenizer, model::Sampler& sampler,
                    std::span<const int32_t> prompt, int64_t known, std::string_view echo) {
     // Penalties look back at all of a conversation, once.
     const auto first_new = std::ranges::mismatch(text, prompt).in2;
     for (auto token = first_new; token != prompt.end(); ++token) sampler.accept(*token);
     text.assign(prompt.begin(), prompt.end());
+    if (shift->goes_on())
+        shift->begin(int64_t(prompt.size()), conversation ? conversation->opening(prompt) : 0);
     const bool is_first = !session;
     session.emplace(driver->session(known));
     const int64_t lasting = limit == 0 ? known : evaluate_lasting(prompt, known);
@@ -211,10 +244,10 @@ void Run::generate(const model::Tokenizer& tokenizer, model::Sampler& sampler,
 
 void Run::go_on(const model::Tokenizer& tokenizer, model::Sampler& sampler, int64_t context) {
     while (!full && !interrupts.pending()) {
-        const std::optional<std::vector<int32_t>> prompt = conversation->next(interrupts);
+        std::optional<std::vector<int32_t>> prompt = conversation->next(interrupts);
         if (!prompt) return;
         if (!session) require_room(*prompt, context);
-        full = int64_t(prompt->size()) > context - room_for_answer;
+        full = !make_room(*prompt, context);
         if (full) return;
         std::vector<std::string> notes;
         const int64_t known =
@@ -245,7 +278,7 @@ void Run::write_answer(const model::Tokenizer& tokenizer, model::Sampler& sample
 }
 
 void Run::write(const model::Tokenizer& tokenizer, model::Sampler& sampler) {
-    Entry entry(accounts.generation, driver->executor());
+    std::optional<Entry> entry(std::in_place, accounts.generation, driver->executor());
     stop_texts.begin();
     for (int64_t left = limit; left != 0 && !interrupts.pending(); --left) {
         int32_t token = sampler.sample(session->logits());
@@ -261,8 +294,11 @@ void Run::write(const model::Tokenizer& tokenizer, model::Sampler& sampler) {
         ++accounts.generated;
         if (left == 1 || end) return;
         if (session->left() == 0) {
-            full = true;
-            return;
+            full = !shift->goes_on();
+            if (full) return;
+            entry.reset();
+            forget_half();
+            entry.emplace(accounts.generation, driver->executor());
         }
         session->evaluate({&token, 1});
         ++accounts.generation.tokens;
@@ -305,6 +341,7 @@ void act(Run& run) {
         read_sampling(arguments, file, tokenizer, context, notes);
     model::Sampler sampler(sampling);
     run.cache.emplace(arguments, file, run.interrupts);
+    run.shift.emplace(arguments, tokenizer.adds_bos());
     run.conversation = Conversation::begin(arguments, file, tokenizer, notes);
     // Last, because it may have to be waited for.
     const std::optional<std::string> text = first_text(run);
@@ -339,7 +376,9 @@ int run(const Arguments& arguments) {
     run.output.finish();
     if (run.session && !run.session->logits().empty())
         run.accounts.hash = hash_of(run.session->logits());
-    if (run.full) std::cerr << "the context is full: the text ends here; -c makes it longer\n";
+    if (run.full)
+        std::cerr << "the context is full: the text ends here; -c makes it longer, and "
+                     "--context-shift lets the text go on\n";
     if (run.interrupts.pending()) std::cerr << "interrupted\n";
     std::cerr << report(run.accounts, run.driver ? &run.driver->blueprint() : nullptr) << "\n";
     return run.interrupts.pending() ? run.interrupts.exit_code() : 0;

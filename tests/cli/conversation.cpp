@@ -119,6 +119,14 @@ TEST(conversation, ends_where_the_context_is_full) {
     const Result result = chat({"-cnv", "-c", "20"}, "ab\ncd\nef\n");
     EXPECT_EQ(result.code, 0) << result.error;
     EXPECT_NE(result.error.find("the context is full"), std::string::npos) << result.error;
+    // Or goes on without the oldest messages.
+    const Result shifted = chat({"-cnv", "-c", "20", "--context-shift"}, "ab\ncd\nef\n");
+    EXPECT_EQ(shifted.code, 0) << shifted.error;
+    EXPECT_EQ(generated(shifted), 9);
+    EXPECT_NE(shifted.error.find("note: the context is full: the oldest messages are left out"),
+              std::string::npos)
+        << shifted.error;
+    EXPECT_TRUE(shifted.out.ends_with(chat({"-p", "ef"}).out)) << shifted.out;
 }
 
 TEST(conversation, says_what_is_wrong) {

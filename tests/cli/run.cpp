@@ -123,7 +123,7 @@ TEST(run, ends_where_the_model_says_so) {
         EXPECT_EQ(ended.code, 0);
         EXPECT_EQ(ended.out, "abc\n");
     }
-    EXPECT_NE(tandem({"run", "--help"}).out.find("-1 and -2: until the model ends\n"),
+    EXPECT_NE(tandem({"run", "--help"}).out.find("-1: until the model ends the\n"),
               std::string::npos);
     Result result = tandem(tiny({"-p", "abc", "-n", "20", "-l", "7-inf, 2+100"}));
     EXPECT_EQ(result.out, "abc\n") << result.error;
