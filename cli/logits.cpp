@@ -7,6 +7,7 @@
 #include "cli/accounts.h"
 #include "cli/driver.h"
 #include "cli/evaluate_prompt.h"
+#include "cli/model_keys.h"
 #include "cli/model_options.h"
 #include "cli/notes.h"
 #include "cli/output_file.h"
@@ -30,8 +31,9 @@ constexpr Option list[] = {
      "generated token, the row that it was chosen by"},
 };
 constexpr OptionGroup logits_options{"logits", list};
-constexpr const OptionGroup* groups[] = {&file_options,   &logits_options,   &cache_options,
-                                         &device_options, &override_options, &foreign_options};
+constexpr const OptionGroup* groups[] = {&file_options,   &key_options,    &logits_options,
+                                         &cache_options,  &device_options, &override_options,
+                                         &foreign_options};
 constexpr const Glossary* glossaries[] = {&device_names, &device_environment};
 
 // "1,17,42", which may stand in brackets.
@@ -88,7 +90,7 @@ void print_tokens(const Run& run) {
 }
 
 void act(Run& run, const Arguments& arguments) {
-    gguf::File file = gguf::File::open(model_path(arguments));
+    gguf::File file = open_model(arguments);
     if (!arguments.has("tokens")) throw Error("no tokens given: list them with --tokens 1,17,42");
     std::vector<int32_t> tokens = to_tokens(arguments.text("tokens"));
     const int64_t steps = arguments.integer("greedy", 0, 0);

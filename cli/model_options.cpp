@@ -65,7 +65,6 @@ const Option device_list[] = {
      "type in which addends travel between devices: f32, f16 or bf16 (default: f32)"},
 };
 
-constexpr std::string_view scaling = "the model file says how positions scale";
 constexpr std::string_view cores = "the cores of a device stand in its name, as in -dev cpu:0-3";
 
 constexpr Option foreign_list[] = {
@@ -141,16 +140,6 @@ constexpr Option foreign_list[] = {
      Effect::Refused},
     {"--control-vector-layer-range", "FIRST LAST", "the answer would not be what was asked for",
      Effect::Refused},
-    {"--override-kv", "LIST", "change the keys in the model file", Effect::Refused},
-    {"--rope-scaling", "TYPE", scaling, Effect::Refused},
-    {"--rope-scale", "X", scaling, Effect::Refused, "0|1"},
-    {"--rope-freq-base", "X", scaling, Effect::Refused, "0"},
-    {"--rope-freq-scale", "X", scaling, Effect::Refused, "0|1"},
-    {"--yarn-orig-ctx", "N", scaling, Effect::Refused, "0"},
-    {"--yarn-ext-factor", "X", scaling, Effect::Refused, "-1"},
-    {"--yarn-attn-factor", "X", scaling, Effect::Refused, "-1"},
-    {"--yarn-beta-slow", "X", scaling, Effect::Refused, "-1"},
-    {"--yarn-beta-fast", "X", scaling, Effect::Refused, "-1"},
     {"-gan, --grp-attn-n", "N", "every token attends to all before it", Effect::Refused, "1"},
     {"--check-tensors", "", "the numbers of the weights are taken as they are", Effect::Refused},
     {"--log-file", "FILE", "redirect standard error to the file: 2> FILE", Effect::Refused},

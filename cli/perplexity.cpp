@@ -9,6 +9,7 @@
 
 #include "cli/driver.h"
 #include "cli/format.h"
+#include "cli/model_keys.h"
 #include "cli/model_options.h"
 #include "cli/notes.h"
 #include "cli/overrides.h"
@@ -59,8 +60,8 @@ constexpr Option list[] = {
     {"--multiple-choice-tasks", "N", only, Effect::Refused},
 };
 constexpr OptionGroup perplexity_options{"perplexity", list};
-constexpr const OptionGroup* groups[] = {&file_options, &perplexity_options, &device_options,
-                                         &override_options, &foreign_options};
+constexpr const OptionGroup* groups[] = {&file_options,   &key_options,      &perplexity_options,
+                                         &device_options, &override_options, &foreign_options};
 constexpr const Glossary* glossaries[] = {&device_names, &device_environment};
 
 // What the values are, as they come in.
@@ -181,7 +182,7 @@ struct Run {
     Run(const Arguments& arguments, Interrupts& interrupts)
         : arguments(arguments),
           interrupts(interrupts),
-          file(gguf::File::open(model_path(arguments))),
+          file(open_model(arguments)),
           plan(read_plan(arguments, file)),
           tokenizer(file.metadata(), file.path()) {
         print_notes(tokenizer.warnings());

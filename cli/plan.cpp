@@ -2,6 +2,7 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
+#include "cli/model_keys.h"
 #include "cli/model_options.h"
 #include "cli/notes.h"
 #include "cli/overrides.h"
@@ -18,8 +19,9 @@ constexpr Option list[] = {
     {"--json", "", "print it as JSON"},
 };
 constexpr OptionGroup plan_options{"plan", list};
-constexpr const OptionGroup* groups[] = {&file_options,   &plan_options,     &step_options,
-                                         &device_options, &override_options, &foreign_options};
+constexpr const OptionGroup* groups[] = {&file_options,   &key_options,    &plan_options,
+                                         &step_options,   &device_options, &override_options,
+                                         &foreign_options};
 constexpr const Glossary* glossaries[] = {&device_names, &device_environment};
 
 // A table alone speaks of devices that need not exist here.
@@ -38,7 +40,7 @@ EngineOptions options_of_table(const Arguments& arguments, const gguf::File& fil
 }
 
 int run(const Arguments& arguments) {
-    const gguf::File file = gguf::File::open(model_path(arguments), gguf::Content::Directory);
+    const gguf::File file = open_model(arguments, gguf::Content::Directory);
     std::vector<std::string> notes;
     const int64_t context = context_size(arguments, file, notes);
     const bool by_table = arguments.has("device-table") && !arguments.has("device");

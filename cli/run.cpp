@@ -9,6 +9,7 @@
 #include "cli/conversation.h"
 #include "cli/driver.h"
 #include "cli/evaluate_prompt.h"
+#include "cli/model_keys.h"
 #include "cli/model_options.h"
 #include "cli/notes.h"
 #include "cli/overrides.h"
@@ -53,9 +54,9 @@ constexpr Option output_list[] = {
 constexpr OptionGroup output_options{"text", output_list};
 
 constexpr const OptionGroup* groups[] = {
-    &file_options,         &prompt_options,   &conversation_options, &output_options,
-    &prompt_cache_options, &sampling_options, &step_options,         &device_options,
-    &override_options,     &foreign_options};
+    &file_options,   &key_options,          &prompt_options,   &conversation_options,
+    &output_options, &prompt_cache_options, &sampling_options, &step_options,
+    &device_options, &override_options,     &foreign_options};
 constexpr const Glossary* glossaries[] = {&device_names, &device_environment};
 
 // Standard output: text that has not ended in the middle of a character.
@@ -326,7 +327,7 @@ std::vector<int32_t> first_prompt(Run& run, const model::Tokenizer& tokenizer,
 
 void act(Run& run) {
     const Arguments& arguments = run.arguments;
-    gguf::File file = gguf::File::open(model_path(arguments));
+    gguf::File file = open_model(arguments);
     std::vector<std::string> notes;
     const int64_t context = context_size(arguments, file, notes);
     EngineOptions options = engine_options(arguments, file, context, notes);

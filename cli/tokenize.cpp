@@ -1,6 +1,7 @@
 // `tandem tokenize`: a text as the tokens that a model reads.
 #include <iostream>
 
+#include "cli/model_keys.h"
 #include "cli/model_options.h"
 #include "cli/notes.h"
 #include "cli/prompt.h"
@@ -22,10 +23,11 @@ constexpr Option list[] = {
     {"--log-disable", "", "", Effect::Ignored},
 };
 constexpr OptionGroup tokenize_options{"tokens", list};
-constexpr const OptionGroup* groups[] = {&file_options, &prompt_options, &tokenize_options};
+constexpr const OptionGroup* groups[] = {&file_options, &key_options, &prompt_options,
+                                         &tokenize_options};
 
 int run(const Arguments& arguments) {
-    gguf::File file = gguf::File::open(model_path(arguments), gguf::Content::Directory);
+    gguf::File file = open_model(arguments, gguf::Content::Directory);
     model::Tokenizer tokenizer(file.metadata(), file.path());
     const bool ids = arguments.on("ids"), counted = arguments.on("show-count");
     const model::EncodeOptions how{.add_special = arguments.on("bos", true),

@@ -13,6 +13,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "gguf/dtype.h"
@@ -61,6 +62,10 @@ class File {
     const std::string& path() const { return path_; }  // of the first part, for messages
     uint32_t version() const { return version_; }
     const Metadata& metadata() const { return metadata_; }
+    // For all who read it from now on: the file itself stays as it is.
+    void override_key(std::string key, MetadataValue value) {
+        metadata_.set(std::move(key), std::move(value));
+    }
     std::span<const TensorInfo> tensors() const { return tensors_; }  // in file order
     const TensorInfo* find(std::string_view name) const;
     // The tensor's bytes in the mapping, rows one after another. Content::Full only.

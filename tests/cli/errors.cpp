@@ -67,7 +67,7 @@ TEST(errors, commands_and_options) {
                  "option --list-devices is not supported: tandem devices lists them");
     for (const Words& words :
          {Words{"--in-prefix", "x"}, Words{"-if"}, Words{"--reasoning-budget", "5"}, Words{"-mli"},
-          Words{"--log-file", "x"}, Words{"--check-tensors"}, Words{"--yarn-orig-ctx", "5"},
+          Words{"--log-file", "x"}, Words{"--check-tensors"}, Words{"--yarn-ext-factor", "2"},
           Words{"-gan", "2"}, Words{"-bf", "x"}, Words{"-hff", "x"}, Words{"-ptc", "5"},
           Words{"-np", "2"}})
         EXPECT_TRUE(tandem(run(words))
