@@ -17,7 +17,6 @@ namespace {
 
 constexpr std::string_view no_raw_dialogue =
     "-cnv writes what stands around messages as the model's template has it";
-constexpr std::string_view no_budget = "-rea off asks the model not to think";
 
 constexpr Option list[] = {
     {"-cnv, --conversation", "",
@@ -34,11 +33,13 @@ constexpr Option list[] = {
      "whether the model thinks before it answers, where its template has a choice (default: on)"},
     {"--reasoning-format", "NAME",
      "none: write thoughts as the model has them; auto: tell them from the answer (default)"},
+    {"--reasoning-budget", "N",
+     "tokens that the model may think for, then it is made to answer; -1: as many as it takes "
+     "(default: -1)"},
+    {"--reasoning-budget-message", "TEXT", "what a thought that is cut ends with"},
     {"--jinja", "", "", Effect::Ignored},
     {"--simple-io", "", "", Effect::Ignored},
     {"-co, --color", on_off_auto, "", Effect::Ignored},
-    {"--reasoning-budget", "N", no_budget, Effect::Refused, "-1"},
-    {"--reasoning-budget-message", "TEXT", no_budget, Effect::Refused},
     {"--reasoning-preserve", "", "the template says which thoughts the model sees again",
      Effect::Refused},
     {"--in-prefix", "TEXT", no_raw_dialogue, Effect::Refused},
@@ -105,6 +106,11 @@ bool tells_thoughts(const Arguments& arguments) {
     return format != "none";
 }
 
+std::string budget_message(const Arguments& arguments) {
+    const std::string text = arguments.text("reasoning-budget-message");
+    return arguments.on("escape", true) ? unescape(text) : text;
+}
+
 bool is_said(const model::Message& message) { return message.role != "system"; }
 
 }  // namespace
@@ -122,7 +128,8 @@ std::unique_ptr<Conversation> Conversation::begin(const Arguments& arguments,
     if (!wanted) {
         for (const char* name :
              {"chat-template", "chat-template-file", "system-prompt", "system-prompt-file",
-              "chat-template-kwargs", "reasoning", "reasoning-format"})
+              "chat-template-kwargs", "reasoning", "reasoning-format", "reasoning-budget",
+              "reasoning-budget-message"})
             if (arguments.has(name))
                 throw Error("option --" + std::string(name) +
                             " is about a conversation (-cnv), and this run is about a text");
@@ -138,6 +145,8 @@ std::unique_ptr<Conversation> Conversation::begin(const Arguments& arguments,
     std::unique_ptr<Conversation> conversation(
         new Conversation(arguments, tokenizer, std::move(*source)));
     if (system) conversation->messages_.push_back({.role = "system", .content = *system});
+    if (conversation->budget_ >= 0 && model::marks_of(conversation->template_.source()).empty())
+        notes.push_back("the template has no thoughts: --reasoning-budget has no effect");
     if (!arguments.has("conversation"))
         notes.push_back(
             "this is a conversation by a chat template; -no-cnv goes on with the text "
@@ -150,7 +159,9 @@ Conversation::Conversation(const Arguments& arguments, const model::Tokenizer& t
     : tokenizer_(tokenizer),
       template_(std::move(source), tokenizer, chat_options(arguments)),
       special_(arguments.on("special")),
-      escapes_(arguments.on("escape", true)) {
+      escapes_(arguments.on("escape", true)),
+      budget_(arguments.integer("reasoning-budget", -1, -1)),
+      budget_message_(budget_message(arguments)) {
     if (tells_thoughts(arguments)) marks_ = model::marks_of(template_.source());
     goes_on_ = !arguments.on("single-turn") &&
                (arguments.has("conversation") || isatty(STDIN_FILENO) != 0);
@@ -159,6 +170,10 @@ Conversation::Conversation(const Arguments& arguments, const model::Tokenizer& t
 std::vector<int32_t> Conversation::prompt() {
     const model::jinja::Text text = template_.render(messages_);
     voices_ = model::Voices(marks_, text.bytes());
+    thinking_budget_.reset();
+    const std::span<const model::Mark> marks = model::marks_of(template_.source());
+    if (budget_ >= 0 && !marks.empty())
+        thinking_budget_.emplace(tokenizer_, marks, text.bytes(), budget_, budget_message_);
     answer_ = {.role = "assistant"};
     thinking_ = false;
     return template_.encode(text);
@@ -235,6 +250,15 @@ std::optional<std::vector<int32_t>> Conversation::next(const Interrupts& interru
         }
     }
     return {};
+}
+
+std::optional<int32_t> Conversation::dictated() const {
+    if (!thinking_budget_) return {};
+    return thinking_budget_->dictated();
+}
+
+void Conversation::take(int32_t token) {
+    if (thinking_budget_) thinking_budget_->take(token);
 }
 
 std::string_view Conversation::piece(int32_t token) const {

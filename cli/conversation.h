@@ -14,6 +14,7 @@
 #include "cli/options.h"
 #include "gguf/file.h"
 #include "model/chat/chat_template.h"
+#include "model/chat/thinking_budget.h"
 #include "model/chat/thoughts.h"
 #include "model/tokenizer/tokenizer.h"
 
@@ -45,6 +46,10 @@ class Conversation {
     bool goes_on() const { return goes_on_; }
     std::optional<std::vector<int32_t>> next(const Interrupts& interrupts);
 
+    // The token of the answer that comes next, whatever the model would write: of the end of a
+    // thought that is long enough. None where that is the model's choice.
+    std::optional<int32_t> dictated() const;
+    void take(int32_t token);  // came
     // What the model means by a token of its answer, and what the reader sees of that.
     std::string_view piece(int32_t token) const;
     std::string hear(std::string_view piece);
@@ -64,6 +69,9 @@ class Conversation {
     std::span<const model::Mark> marks_;  // of thoughts; none: they are shown as the model has them
     const bool special_, escapes_;
     bool goes_on_ = false;
+    const int64_t budget_;              // tokens of a thought; below 0 as many as it takes
+    const std::string budget_message_;  // stands at its end then
+    std::optional<model::ThinkingBudget> thinking_budget_;
     std::vector<model::Message> messages_;
     model::Voices voices_;
     model::Message answer_;

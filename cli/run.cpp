@@ -282,8 +282,11 @@ void Run::write(const model::Tokenizer& tokenizer, model::Sampler& sampler) {
     std::optional<Entry> entry(std::in_place, accounts.generation, driver->executor());
     stop_texts.begin();
     for (int64_t left = limit; left != 0 && !interrupts.pending(); --left) {
-        int32_t token = sampler.sample(session->logits());
+        std::optional<int32_t> dictated;
+        if (conversation) dictated = conversation->dictated();
+        int32_t token = dictated ? *dictated : sampler.sample(session->logits());
         sampler.accept(token);
+        if (conversation) conversation->take(token);
         text.push_back(token);
         if (tokenizer.ends_generation(token)) return;
         // A control token may be named, too, though nothing is written of it.

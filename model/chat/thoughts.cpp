@@ -45,6 +45,12 @@ std::span<const Mark> marks_of(std::string_view chat_template) {
     return {};
 }
 
+std::string end_of_thoughts(std::span<const Mark> marks) {
+    if (marks.data() == channels) return "<|end|><|start|>assistant<|channel|>final<|message|>";
+    const auto end = std::ranges::find(marks, Voice::Answer, &Mark::next);
+    return end == marks.end() ? "" : std::string(end->text);
+}
+
 Voices::Voices(std::span<const Mark> marks, std::string_view prompt) : marks_(marks) {
     const size_t last = prompt.find_last_not_of(spaces);
     prompt = prompt.substr(0, last == prompt.npos ? 0 : last + 1);

@@ -21,6 +21,8 @@ struct Mark {
 
 // Those that a template has; none where its models do not think.
 std::span<const Mark> marks_of(std::string_view chat_template);
+// What a model of such marks writes between a thought and the answer.
+std::string end_of_thoughts(std::span<const Mark> marks);
 
 // Divides what a model writes, its control tokens' texts included, among the voices, wherever
 // tokens divide the marks. White space around a voice's text is dropped; where a voice comes back,
@@ -36,6 +38,8 @@ class Voices {
     // `prompt`: what the model goes on with, which may have begun a thought.
     Voices(std::span<const Mark> marks, std::string_view prompt);
 
+    // Who speaks, as far as whole marks tell.
+    Voice voice() const { return voice_; }
     // What is certain by now of the text so far.
     std::vector<Part> push(std::string_view piece);
     std::vector<Part> flush();  // the rest

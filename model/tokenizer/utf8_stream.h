@@ -14,6 +14,7 @@ class Utf8Stream {
     std::string push(std::string_view bytes);
     // Gives back what still waits: the end of the stream has come.
     std::string flush();
+    bool waits() const { return !waiting_.empty(); }  // in the middle of a character
 
   private:
     std::string waiting_;  // the beginning of one sequence, 3 bytes at most

@@ -69,6 +69,14 @@ TEST(Voices, say_at_once_what_is_certain) {
     EXPECT_EQ(said("3"), " <3");
 }
 
+TEST(Marks, say_how_thoughts_end) {
+    EXPECT_EQ(end_of_thoughts(marks_of(qwen)), "</think>");
+    EXPECT_EQ(end_of_thoughts(marks_of("[THINK]")), "[/THINK]");
+    EXPECT_EQ(end_of_thoughts(marks_of("<|channel|>analysis<|message|>")),
+              "<|end|><|start|>assistant<|channel|>final<|message|>");
+    EXPECT_EQ(end_of_thoughts({}), "");
+}
+
 TEST(Marks, are_those_of_the_template) {
     EXPECT_TRUE(marks_of("{{ messages }}").empty());
     EXPECT_EQ(marks_of(qwen)[0].text, "<think>");

@@ -219,6 +219,42 @@ TEST(conversation, keeps_thoughts_apart) {
     EXPECT_EQ(raw.out.find("thinking"), std::string::npos) << raw.out;
 }
 
+TEST(conversation, ends_thoughts_that_are_long_enough) {
+    const auto answer = [](const std::string& budget, const Words& more = {}) {
+        Words words{"-p",
+                    "a",
+                    "--chat-template",
+                    "{{ messages[0].content }}<think>{# </think> #}",
+                    "--reasoning-budget",
+                    budget,
+                    "-n",
+                    "40"};
+        words.insert(words.end(), more.begin(), more.end());
+        return chat(words);
+    };
+    const std::string endless = answer("-1").out, start = "[Start thinking]\n";
+    ASSERT_TRUE(endless.starts_with(start));
+    const std::string end = "\n[End thinking]\n\n";
+    EXPECT_EQ(endless.find(end), std::string::npos);
+    const Result cut = answer("5", {"--reasoning-budget-message", "\\nwell."});
+    EXPECT_EQ(cut.code, 0) << cut.error;
+    const std::string last = " \nwell." + end;  // this tokenizer begins texts with a space
+    const size_t at = cut.out.find(last);
+    ASSERT_NE(at, std::string::npos) << cut.out;
+    EXPECT_EQ(cut.out.substr(0, at), endless.substr(0, at)) << "what it thought before";
+    EXPECT_GT(cut.out.size(), at + last.size() + 5) << "an answer";
+    EXPECT_EQ(generated(cut), 40);
+    // Not at all.
+    EXPECT_EQ(answer("0").out.find("thinking"), std::string::npos);
+    // A thought that the model begins itself, which this one does not.
+    const Result none = chat({"-p", "a", "--reasoning-budget", "0"});
+    EXPECT_NE(
+        none.error.find("note: the template has no thoughts: --reasoning-budget has no effect"),
+        std::string::npos)
+        << none.error;
+    EXPECT_EQ(none.out, chat({"-p", "a"}).out);
+}
+
 TEST(conversation, ctrl_c_ends_the_answer_and_then_the_conversation) {
     Process process({"run", "-m", chatty_model().string(), "-dev", "reference", "-n", "-1", "-c",
                      "100000", "--ignore-eos", "-cnv"},

@@ -66,10 +66,9 @@ TEST(errors, commands_and_options) {
     expect_error(run({"--list-devices"}),
                  "option --list-devices is not supported: tandem devices lists them");
     for (const Words& words :
-         {Words{"--in-prefix", "x"}, Words{"-if"}, Words{"--reasoning-budget", "5"}, Words{"-mli"},
-          Words{"--log-file", "x"}, Words{"--check-tensors"}, Words{"--yarn-ext-factor", "2"},
-          Words{"-gan", "2"}, Words{"-bf", "x"}, Words{"-hff", "x"}, Words{"-ptc", "5"},
-          Words{"-np", "2"}})
+         {Words{"--in-prefix", "x"}, Words{"-if"}, Words{"-mli"}, Words{"--log-file", "x"},
+          Words{"--check-tensors"}, Words{"--yarn-ext-factor", "2"}, Words{"-gan", "2"},
+          Words{"-bf", "x"}, Words{"-hff", "x"}, Words{"-ptc", "5"}, Words{"-np", "2"}})
         EXPECT_TRUE(tandem(run(words))
                         .error.starts_with("error: option " + words[0] + " is not supported: "))
             << words[0];
