@@ -14,9 +14,11 @@
 #include "cli/notes.h"
 #include "cli/overrides.h"
 #include "cli/perplexity/base_file.h"
+#include "cli/perplexity/data.h"
 #include "cli/perplexity/divergence.h"
+#include "cli/perplexity/estimate.h"
+#include "cli/perplexity/values.h"
 #include "cli/perplexity/windows.h"
-#include "cli/prompt.h"
 #include "cli/seconds.h"
 #include "cli/subcommands.h"
 #include "gguf/error.h"
@@ -31,10 +33,14 @@ constexpr std::string_view only =
     "perplexity and KL divergence are all that is computed from a text";
 
 constexpr Option list[] = {
-    {"-f, --file", "FILE", "the text"},
+    {"-f, --file", "FILE", "the text; one newline at its end is dropped"},
+    {"-bf, --binary-file", "FILE", "the same, every byte of it"},
     {"-c, --ctx-size", "N",
      "tokens of a window (default: 512; 0: as many as the model was trained for)"},
     {"--chunks", "N", "windows to evaluate; -1: all (default: -1)"},
+    {"--ppl-stride", "N",
+     "windows of -c and half of N tokens that begin N apart, of which the last N tokens are "
+     "predicted; 0: windows side by side, whose second halves are predicted (default: 0)"},
     {"--kl-divergence-base, --save-all-logits", "FILE",
      "keep all predictions in this file, which llama-perplexity reads, too: 2 bytes for each token "
      "of the vocabulary, for each of the text"},
@@ -50,8 +56,6 @@ constexpr Option list[] = {
      "of cached values: f32, f16, bf16, q8_0 or q4_0 (default: f16)"},
     {"-np, --parallel", "N", "", Effect::Ignored},
     {"-s, --seed", "N", "", Effect::Ignored},
-    {"--ppl-stride", "N", only, Effect::Refused, "0"},
-    {"-bf, --binary-file", "FILE", only, Effect::Refused},
     {"--hellaswag", "", only, Effect::Refused},
     {"--hellaswag-tasks", "N", only, Effect::Refused},
     {"--winogrande", "", only, Effect::Refused},
@@ -64,72 +68,52 @@ constexpr const OptionGroup* groups[] = {&file_options,   &key_options,      &pe
                                          &device_options, &override_options, &foreign_options};
 constexpr const Glossary* glossaries[] = {&device_names, &device_environment};
 
-// What the values are, as they come in.
-class Output {
-  public:
-    Output(bool lines, int64_t length) : lines_(lines), length_(length) {}
-    Output(const Output&) = delete;
-    ~Output() { end_line(); }
-
-    void add(int64_t window, const Likelihoods& own) {
-        total_.sum += own.sum;
-        total_.squares += own.squares;
-        total_.count += own.count;
-        if (!std::isfinite(total_.sum)) throw Error("the model's logits are not all numbers");
-        if (lines_)
-            std::cout << format("%8d  %.4lf  %4lf  %4lf\n", int(window * length_),
-                                total_.perplexity(), total_.mean(), total_.error());
-        else
-            std::cout << format("[%d]%.4lf,", int(window) + 1, total_.perplexity());
-        in_line_ = !lines_;
-        std::cout << std::flush;
-        if (!std::cout) throw Error("cannot write the values to standard output");
-    }
-
-    void finish() {
-        end_line();
-        if (total_.count < 2)
-            throw Error("one prediction has no standard deviation; a longer text has more of them");
-        const double error = total_.error();
-        if (std::isnan(error)) throw Error("unexpected negative standard deviation of log(prob)");
-        std::cout << format("Final estimate: PPL = %.4lf +/- %.5lf\n", total_.perplexity(),
-                            total_.perplexity() * error)
-                  << std::flush;
-    }
-
-  private:
-    void end_line() {
-        if (in_line_) std::cout << "\n" << std::flush;
-        in_line_ = false;
-    }
-
-    const bool lines_;
-    const int64_t length_;
-    Likelihoods total_;
-    bool in_line_ = false;  // has begun, and not ended
-};
-
-void print_estimate(double seconds_per_pass, double passes) {
-    const double seconds = seconds_per_pass * passes;
-    const int hours = int(seconds / 3600);
-    std::cerr << format("perplexity: %.2f seconds per pass - ETA ", seconds_per_pass)
-              << (hours > 0 ? format("%d hours ", hours) : "")
-              << format("%.2f minutes\n", (seconds - 3600 * hours) / 60);
-}
-
 // What the options ask for.
 struct Plan {
-    int64_t context = 512, batch = 2048, step = 512;  // tokens
-    int64_t chunks = -1;                              // windows; -1: all of the text
-    int64_t together = 1;                             // windows of a pass
+    int64_t context = 512;             // tokens of a window
+    int64_t stride = 0;                // from one window to the next; 0: side by side
+    int64_t batch = 2048, step = 512;  // tokens
+    int64_t chunks = -1;               // windows; -1: all of the text
+    int64_t together = 1;              // windows of a pass
     bool lines = false;
     EngineOptions engine;
 };
+
+void print_estimate(double seconds_per_pass, double passes) {
+    std::cerr << format("perplexity: %.2f seconds per pass - ", seconds_per_pass)
+              << estimated_time(seconds_per_pass * passes) << "\n";
+}
+
+// What is measured is one of these, and perplexity where none is asked for.
+void require_one_measure(const Arguments& arguments) {
+    std::vector<std::string> asked;
+    for (const char* name : {"kl-divergence"})
+        if (arguments.on(name)) asked.push_back(name);
+    if (arguments.integer("ppl-stride", 0, 0) > 0) asked.push_back("ppl-stride");
+    if (asked.size() > 1)
+        throw Error("--" + asked[0] + " and --" + asked[1] +
+                    " ask for different measures: give one of them");
+    if (!asked.empty() && asked[0] != "kl-divergence" && arguments.has("kl-divergence-base"))
+        throw Error("--kl-divergence-base keeps the predictions of windows side by side, which --" +
+                    asked[0] + " has none of: give one of them");
+}
+
+// Overlapping windows are half of the stride longer than -c.
+void take_stride(const Arguments& arguments, Plan& plan) {
+    plan.stride = arguments.integer("ppl-stride", 0, 0);
+    const int64_t most = 2 * (plan.context - 1);
+    if (plan.stride > most)
+        throw Error("--ppl-stride " + std::to_string(plan.stride) +
+                    " leaves tokens between windows: with -c " + std::to_string(plan.context) +
+                    " they begin " + std::to_string(most) + " apart at most");
+    plan.context += plan.stride / 2;
+}
 
 Plan read_plan(const Arguments& arguments, const gguf::File& file) {
     Plan plan;
     std::vector<std::string> notes;
     if (arguments.has("ctx-size")) plan.context = context_size(arguments, file, notes);
+    if (plan.context > 2) take_stride(arguments, plan);
     plan.batch = arguments.integer("batch-size", plan.batch, 1);
     plan.step = std::min(plan.batch, arguments.integer("ubatch-size", plan.step, 1));
     plan.chunks = arguments.integer("chunks", plan.chunks, -1);
@@ -142,6 +126,11 @@ Plan read_plan(const Arguments& arguments, const gguf::File& file) {
 }
 
 void require_windows(const Plan& plan, int64_t tokens) {
+    if (plan.stride > 0 && tokens <= plan.context)
+        throw Error("the text has " + std::to_string(tokens) + " tokens, and windows " +
+                    std::to_string(plan.context) +
+                    ", as -c and --ppl-stride say: they have to be shorter than the text");
+    if (plan.stride > 0) return;
     if (tokens < 2 * plan.context)
         throw Error(
             "you need at least " + std::to_string(2 * plan.context) +
@@ -151,7 +140,8 @@ void require_windows(const Plan& plan, int64_t tokens) {
 
 // As far as the text goes.
 void fit(Plan& plan, int64_t tokens) {
-    const int64_t all = tokens / plan.context;
+    const int64_t all = plan.stride > 0 ? (tokens - plan.context + plan.stride - 1) / plan.stride
+                                        : tokens / plan.context;
     plan.chunks = plan.chunks < 0 ? all : std::min(plan.chunks, all);
     plan.together = std::clamp<int64_t>(plan.batch / plan.context, 1, plan.chunks);
     const int64_t slots = std::clamp<int64_t>(plan.step / plan.context, 1, plan.together);
@@ -161,8 +151,7 @@ void fit(Plan& plan, int64_t tokens) {
 
 std::vector<int32_t> read_tokens(const Arguments& arguments, const model::Tokenizer& tokenizer,
                                  Interrupts& interrupts) {
-    if (arguments.text("file").empty()) throw Error("no text given: name a file with -f");
-    const std::string text = read_text(arguments.text("file"), "the text", &interrupts);
+    const std::string text = read_data(arguments, interrupts);
     std::cerr << "perplexity: tokenizing the input ..\n";
     const auto start = Clock::now();
     const EndedByInterrupt ended(interrupts);
@@ -171,7 +160,7 @@ std::vector<int32_t> read_tokens(const Arguments& arguments, const model::Tokeni
     return tokens;
 }
 
-// Everything that both ways of looking at a text have in common.
+// Everything that all measures have in common.
 struct Run {
     const Arguments& arguments;
     Interrupts& interrupts;
@@ -205,6 +194,7 @@ void Run::evaluate(const char* what, std::span<const int32_t> tokens, const Wind
     // A device more than there are: while all of them work, the host looks at what is done.
     const Windows windows{.tokens = tokens,
                           .length = plan.context,
+                          .stride = plan.stride,
                           .count = plan.chunks,
                           .first_token = tokenizer.adds_bos() ? *tokenizer.bos() : -1,
                           .slots = plan.engine.model.slots,
@@ -231,7 +221,7 @@ void Run::measure() {
     if (arguments.has("kl-divergence-base")) {
         const std::string path = arguments.text("kl-divergence-base");
         std::error_code ignored;
-        if (std::filesystem::equivalent(path, arguments.text("file"), ignored))
+        if (std::filesystem::equivalent(path, data_path(arguments, "text"), ignored))
             throw Error("--kl-divergence-base would be written over the text in " + path);
         kept.emplace(path, &interrupts);
     }
@@ -243,13 +233,13 @@ void Run::measure() {
         kept->add(logits);
         return negative_log_likelihood(logits, target);
     };
-    Output output(plan.lines, plan.context);
+    Values values(plan.lines, plan.context, plan.stride);
     evaluate(
         "perplexity", tokens,
-        [&](int64_t window, const Likelihoods& own) { output.add(window, own); },
+        [&](int64_t window, const Likelihoods& own) { values.add(window, own); },
         kept ? Look(keep) : Look(negative_log_likelihood));
     if (kept) kept->finish();
-    output.finish();
+    values.finish();
 }
 
 // The predictions of this model beside those of a file.
@@ -265,7 +255,10 @@ void Run::compare() {
     }();
     if (arguments.has("ppl-output-type"))
         print_notes({{"--ppl-output-type has no effect: each chunk has a line"}});
-    if (arguments.has("file")) print_notes({{"-f has no effect: the text is that of " + path}});
+    for (const char* option : {"file", "binary-file"})
+        if (arguments.has(option))
+            print_notes({{std::string(option[0] == 'f' ? "-f" : "-bf") +
+                          " has no effect: the text is that of " + path}});
     if (arguments.has("ctx-size") && plan.context < base.length())
         throw Error("a context of " + std::to_string(plan.context) + " tokens is less than the " +
                     std::to_string(base.length()) + " of each chunk of " + path);
@@ -297,6 +290,7 @@ void Run::compare() {
 }
 
 int run(const Arguments& arguments) {
+    require_one_measure(arguments);
     Interrupts interrupts;
     return run_until_interrupted(interrupts, [&] {
         Run run(arguments, interrupts);

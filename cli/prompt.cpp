@@ -101,11 +101,16 @@ std::string unescape(std::string_view text) {
     return result;
 }
 
-std::string read_text(const std::string& path, const std::string& what,
-                      const Interrupts* interrupts, size_t most) {
+std::string read_bytes(const std::string& path, const std::string& what,
+                       const Interrupts* interrupts, size_t most) {
     const Source source(path);
     if (source.number() < 0) fail(what, path);
-    return without_last_newline(read_all(source.number(), what, path, interrupts, most));
+    return read_all(source.number(), what, path, interrupts, most);
+}
+
+std::string read_text(const std::string& path, const std::string& what,
+                      const Interrupts* interrupts, size_t most) {
+    return without_last_newline(read_bytes(path, what, interrupts, most));
 }
 
 std::string read_prompt(const Arguments& arguments, const Interrupts* interrupts) {

@@ -18,9 +18,12 @@ extern const OptionGroup prompt_options;  // -p -f -e
 // and when an interrupt comes while the text is waited for.
 std::string read_prompt(const Arguments& arguments, const Interrupts* interrupts = nullptr);
 
-// The bytes of a file without one newline at its end. Error says that `what` ("the prompt") cannot
-// be read from it, and why, such as more than `most` bytes, or that an interrupt came while it was
-// waited for.
+// The bytes of a file. Error says that `what` ("the prompt") cannot be read from it, and why, such
+// as more than `most` bytes, or that an interrupt came while it was waited for.
+std::string read_bytes(const std::string& path, const std::string& what,
+                       const Interrupts* interrupts = nullptr,
+                       size_t most = std::numeric_limits<size_t>::max());
+// The same without one newline at its end.
 std::string read_text(const std::string& path, const std::string& what,
                       const Interrupts* interrupts = nullptr,
                       size_t most = std::numeric_limits<size_t>::max());

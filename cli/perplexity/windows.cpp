@@ -41,8 +41,8 @@ class Evaluation {
   private:
     void require_tokens() const {
         const int64_t vocab = executor_.vocab();
-        graph::require_tokens(windows_.tokens.first(size_t(windows_.count * windows_.length)),
-                              vocab);
+        const int64_t used = (windows_.count - 1) * windows_.distance() + windows_.length;
+        graph::require_tokens(windows_.tokens.first(size_t(used)), vocab);
         if (windows_.first_token >= 0) graph::require_tokens({&windows_.first_token, 1}, vocab);
     }
 
@@ -51,13 +51,13 @@ class Evaluation {
         Step step;
         graph::StepInputs inputs;
         for (int64_t window = first; window < last; ++window) {
-            const auto own = windows_.tokens.subspan(size_t(window * windows_.length));
+            const auto own = windows_.tokens.subspan(size_t(window * windows_.distance()));
             std::vector<int32_t> ids(own.begin() + begin, own.begin() + end);
             if (begin == 0 && windows_.first_token >= 0) ids[0] = windows_.first_token;
             const int64_t base = inputs.tokens();
             inputs.append(int32_t(window - first), int32_t(begin), ids);
-            const int64_t half = windows_.length / 2;
-            for (int64_t i = std::max(begin, half); i < std::min(end, windows_.length - 1); ++i) {
+            const int64_t last = windows_.length - 1, first_row = last - windows_.predicted();
+            for (int64_t i = std::max(begin, first_row); i < std::min(end, last); ++i) {
                 inputs.rows.push_back(int32_t(base + i - begin));
                 step.rows.push_back({window, own[size_t(i) + 1]});
             }

@@ -52,6 +52,76 @@ TEST(Perplexity, says_what_llama_perplexity_says) {
         << lines.out;
 }
 
+// Windows of -c and half of the stride, whose last tokens are predicted.
+TEST(Perplexity, of_windows_that_overlap) {
+    const auto text = write_file("text.txt", text_of(30));
+    const Words sizes{"-c", "12", "--chunks", "3", "-dev", "reference", "--ppl-stride", "8"};
+    const Result result = perplexity(tiny_model(), text, sizes);
+    EXPECT_EQ(result.code, 0) << result.error;
+    EXPECT_TRUE(std::regex_match(
+        result.out, std::regex(R"(\[1\]\d+\.\d{4},\[2\]\d+\.\d{4},\[3\]\d+\.\d{4},\n)")))
+        << result.out;
+    EXPECT_NE(result.error.find("perplexity: calculating perplexity over 3 chunks, n_ctx=16, "),
+              std::string::npos)
+        << result.error;
+    Words more = sizes;
+    more.insert(more.end(), {"--ppl-output-type", "1"});
+    const Result lines = perplexity(tiny_model(), text, more);
+    EXPECT_TRUE(std::regex_match(lines.out, std::regex(R"(       0  \d+\.\d{4}\n)"
+                                                       R"(       8  \d+\.\d{4}\n)"
+                                                       R"(      16  \d+\.\d{4}\n)")))
+        << lines.out;
+    // A window of seven half predicted tokens is one whose stride is three.
+    auto first = [&](const Words& words) {
+        return std::stod(perplexity(tiny_model(), text, words).out.substr(4));
+    };
+    EXPECT_NEAR(first({"-c", "6", "--ppl-stride", "3", "-dev", "reference"}),
+                first({"-c", "7", "-dev", "reference"}), 2e-4);
+
+    // As many windows as begin a stride apart, with a token behind each.
+    auto count = [&](const Words& words) {
+        const std::string out = perplexity(tiny_model(), text, words).out;
+        return std::count(out.begin(), out.end(), '[');
+    };
+    const auto eight = write_file("eight.txt", "abcdef");  // with BOS and a space
+    EXPECT_EQ(perplexity(tiny_model(), eight, {"-c", "6", "--ppl-stride", "2", "-dev", "reference"})
+                  .out.substr(0, 3),
+              "[1]");
+    EXPECT_GT(count({"-c", "6", "--ppl-stride", "3"}), count({"-c", "6", "--ppl-stride", "5"}));
+    auto line = [&](const std::filesystem::path& file, const Words& words) {
+        const Result result = perplexity(tiny_model(), file, words);
+        EXPECT_EQ(result.code, 1);
+        return result.error;
+    };
+    EXPECT_TRUE(line(eight, {"-c", "7", "--ppl-stride", "2"})
+                    .ends_with("error: the text has 8 tokens, and windows 8, as -c and "
+                               "--ppl-stride say: they have to be shorter than the text\n"));
+    EXPECT_EQ(line(text, {"-c", "6", "--ppl-stride", "11"}),
+              "error: --ppl-stride 11 leaves tokens between windows: with -c 6 they begin 10 apart "
+              "at most\n");
+    EXPECT_EQ(line(text, {"--ppl-stride", "x"}),
+              "error: --ppl-stride takes a whole number, 0 or more, not \"x\"\n");
+    EXPECT_EQ(line(text, {"--ppl-stride", "5", "--kl-divergence-base", "x"}),
+              "error: --kl-divergence-base keeps the predictions of windows side by side, which "
+              "--ppl-stride has none of: give one of them\n");
+}
+
+TEST(Perplexity, of_a_binary_file_is_that_of_all_its_bytes) {
+    const std::string text = write_file("text.txt", text_of(30)).string(),
+                      line = write_file("line.txt", text_of(30) + "\n").string(),
+                      lines = write_file("lines.txt", text_of(30) + std::string(9, '\n')).string();
+    auto of = [](const char* option, const std::string& file) {
+        const Result result = tandem({"perplexity", "-m", tiny_model().string(), "-dev",
+                                      "reference", "-c", "4", option, file});
+        EXPECT_EQ(result.code, 0) << result.error;
+        return result.out;
+    };
+    EXPECT_EQ(of("-bf", text), of("-f", text));
+    EXPECT_EQ(of("-f", line), of("-f", text));
+    EXPECT_NE(of("-bf", lines), of("-f", text));
+    EXPECT_NE(of("-f", lines), of("-f", text));
+}
+
 TEST(Perplexity, writes_all_digits_of_a_number) {
     const auto sure = changed_tiny_model("sure.gguf", {.scale = 700});
     const auto text = write_file("text.txt", text_of(30));

@@ -58,7 +58,10 @@ std::vector<Likelihoods> plain_windows(parallel::Executor& executor, const Windo
     std::vector<Likelihoods> all;
     for (int64_t window = 0; window < windows.count; ++window) {
         Likelihoods& own = all.emplace_back();
-        const auto tokens = windows.tokens.subspan(size_t(window * windows.length));
+        const int64_t distance = windows.stride > 0 ? windows.stride : windows.length;
+        const int64_t predicted =
+            windows.stride > 0 ? windows.stride : windows.length - 1 - windows.length / 2;
+        const auto tokens = windows.tokens.subspan(size_t(window * distance));
         for (int64_t i = 0; i + 1 < windows.length; ++i) {
             const bool first = i == 0 && windows.first_token >= 0;
             const int32_t token = first ? windows.first_token : tokens[size_t(i)];
@@ -66,7 +69,7 @@ std::vector<Likelihoods> plain_windows(parallel::Executor& executor, const Windo
             inputs.append(0, int32_t(i), {&token, 1});
             inputs.rows = {0};
             executor.wait(executor.submit(inputs), [&](int64_t, std::span<const float> logits) {
-                if (i >= windows.length / 2)
+                if (i + 1 >= windows.length - predicted)
                     own.add(plain_likelihood(logits, tokens[size_t(i) + 1]));
             });
         }
@@ -79,7 +82,11 @@ TEST(Windows, give_the_same_however_they_are_evaluated) {
     const gguf::File file = test::make_tiny(folder);
     std::vector<int32_t> tokens;
     for (uint64_t i = 0; i < 64; ++i) tokens.push_back(int32_t(mix(i) % 400));
-    for (int64_t length : {11, 12}) {
+    struct Form {
+        int64_t length, stride, predicted;
+    };
+    for (const Form& form : {Form{11, 0, 5}, {12, 0, 5}, {12, 4, 4}, {12, 11, 11}}) {
+        const int64_t length = form.length;
         std::vector<Likelihoods> expected;
         for (int64_t step : {1, 5, 12, 24, 60}) {
             EngineOptions options;
@@ -91,6 +98,7 @@ TEST(Windows, give_the_same_however_they_are_evaluated) {
             Engine engine(file, options);
             const Windows windows{.tokens = tokens,
                                   .length = length,
+                                  .stride = form.stride,
                                   .count = 5,
                                   .first_token = 1,
                                   .slots = 3,
@@ -99,7 +107,7 @@ TEST(Windows, give_the_same_however_they_are_evaluated) {
             int64_t next = 0;
             evaluate(engine.executor(), windows, [&](int64_t window, const Likelihoods& own) {
                 EXPECT_EQ(window, next++);
-                EXPECT_EQ(own.count, length - 1 - length / 2);
+                EXPECT_EQ(own.count, form.predicted);
                 EXPECT_NEAR(own.sum, expected[size_t(window)].sum, 1e-4);
                 EXPECT_NEAR(own.squares, expected[size_t(window)].squares, 1e-3);
             });
