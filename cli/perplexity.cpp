@@ -1,5 +1,5 @@
-// `tandem perplexity`: how well a model predicts a text, by llama-perplexity's rules and in its
-// words.
+// `tandem perplexity`: how well a model predicts a text, or chooses among several, by
+// llama-perplexity's rules and in its words.
 #include <algorithm>
 #include <cmath>
 #include <deque>
@@ -14,6 +14,7 @@
 #include "cli/notes.h"
 #include "cli/overrides.h"
 #include "cli/perplexity/base_file.h"
+#include "cli/perplexity/choose.h"
 #include "cli/perplexity/data.h"
 #include "cli/perplexity/divergence.h"
 #include "cli/perplexity/estimate.h"
@@ -29,14 +30,12 @@ namespace tandem::cli {
 
 namespace {
 
-constexpr std::string_view only =
-    "perplexity and KL divergence are all that is computed from a text";
-
 constexpr Option list[] = {
-    {"-f, --file", "FILE", "the text; one newline at its end is dropped"},
+    {"-f, --file", "FILE", "the text, or tasks; one newline at its end is dropped"},
     {"-bf, --binary-file", "FILE", "the same, every byte of it"},
     {"-c, --ctx-size", "N",
-     "tokens of a window (default: 512; 0: as many as the model was trained for)"},
+     "tokens of a window, or the most of a text to choose from (default: 512; 0: as many as the "
+     "model was trained for)"},
     {"--chunks", "N", "windows to evaluate; -1: all (default: -1)"},
     {"--ppl-stride", "N",
      "windows of -c and half of N tokens that begin N apart, of which the last N tokens are "
@@ -47,6 +46,18 @@ constexpr Option list[] = {
     {"--kl-divergence", "",
      "compare with those of such a file, which has the text: perplexity, Kullback-Leibler "
      "divergence and probabilities"},
+    {"--hellaswag", "",
+     "how often the model chooses the right one of four endings: of each task a line with the "
+     "context, one with the index of the right ending, 0 to 3, and four with endings"},
+    {"--hellaswag-tasks", "N", "tasks, drawn at random; 0: all (default: 400)"},
+    {"--winogrande", "",
+     "how often it chooses the right one of two nouns: of each task a line with "
+     "index,sentence,choice,choice,answer, which is 1 or 2, and _ in the sentence for the choice"},
+    {"--winogrande-tasks", "N", "tasks, drawn at random; 0: all, in order (default: 0)"},
+    {"--multiple-choice", "",
+     "how often it chooses the right answer to a question, of a file in llama-perplexity's format, "
+     "as there are of MMLU, ARC and TruthfulQA"},
+    {"--multiple-choice-tasks", "N", "tasks, drawn at random; 0: all, in order (default: 0)"},
     {"-b, --batch-size", "N",
      "windows of this many tokens together count as a pass (default: 2048)"},
     {"-ub, --ubatch-size", "N", "the most tokens of a step, within -b (default: 512)"},
@@ -54,14 +65,10 @@ constexpr Option list[] = {
     {"-ctk, --cache-type-k", "TYPE", "of cached keys: f32, f16, bf16, q8_0 or q4_0 (default: f16)"},
     {"-ctv, --cache-type-v", "TYPE",
      "of cached values: f32, f16, bf16, q8_0 or q4_0 (default: f16)"},
-    {"-np, --parallel", "N", "", Effect::Ignored},
+    {"-np, --parallel", "N",
+     "tasks that are evaluated together, each in a cache of its own (default: as many as fill a "
+     "step)"},
     {"-s, --seed", "N", "", Effect::Ignored},
-    {"--hellaswag", "", only, Effect::Refused},
-    {"--hellaswag-tasks", "N", only, Effect::Refused},
-    {"--winogrande", "", only, Effect::Refused},
-    {"--winogrande-tasks", "N", only, Effect::Refused},
-    {"--multiple-choice", "", only, Effect::Refused},
-    {"--multiple-choice-tasks", "N", only, Effect::Refused},
 };
 constexpr OptionGroup perplexity_options{"perplexity", list};
 constexpr const OptionGroup* groups[] = {&file_options,   &key_options,      &perplexity_options,
@@ -87,7 +94,7 @@ void print_estimate(double seconds_per_pass, double passes) {
 // What is measured is one of these, and perplexity where none is asked for.
 void require_one_measure(const Arguments& arguments) {
     std::vector<std::string> asked;
-    for (const char* name : {"kl-divergence"})
+    for (const char* name : {"kl-divergence", "hellaswag", "winogrande", "multiple-choice"})
         if (arguments.on(name)) asked.push_back(name);
     if (arguments.integer("ppl-stride", 0, 0) > 0) asked.push_back("ppl-stride");
     if (asked.size() > 1)
@@ -179,6 +186,7 @@ struct Run {
 
     void measure();
     void compare();
+    void choose(const Benchmark& benchmark);
     void evaluate(const char* what, std::span<const int32_t> tokens, const WindowDone& done,
                   const Look& look);
 };
@@ -289,12 +297,23 @@ void Run::compare() {
     std::cout << divergences.summary() << std::flush;
 }
 
+// Among texts, instead of predicting one.
+void Run::choose(const Benchmark& benchmark) {
+    plan.engine.plan.bucket = plan.step;
+    cli::choose(benchmark, arguments, file, tokenizer, plan.engine, interrupts);
+}
+
 int run(const Arguments& arguments) {
     require_one_measure(arguments);
+    std::vector<std::string> notes;
+    const Benchmark* benchmark = chosen_benchmark(arguments, notes);
+    print_notes(notes);
     Interrupts interrupts;
     return run_until_interrupted(interrupts, [&] {
         Run run(arguments, interrupts);
-        if (arguments.on("kl-divergence"))
+        if (benchmark)
+            run.choose(*benchmark);
+        else if (arguments.on("kl-divergence"))
             run.compare();
         else
             run.measure();
@@ -305,7 +324,7 @@ int run(const Arguments& arguments) {
 
 const Subcommand perplexity_command{
     "perplexity",
-    "measures how well a model predicts a text, and how far from another",
+    "measures how well a model predicts a text, how far from another, and how well it chooses",
     "-m FILE -f FILE [-c 512] [options]",
     groups,
     run,

@@ -240,10 +240,6 @@ TEST(Perplexity, errors) {
               "error: --ppl-output-type takes a whole number from 0 to 1, not \"2\"\n");
     EXPECT_EQ(tandem({"perplexity", "-m", tiny_model().string()}).error,
               "error: no text given: name a file with -f\n");
-    EXPECT_EQ(
-        perplexity(tiny_model(), text, {"--hellaswag"}).error,
-        "error: option --hellaswag is not supported: perplexity and KL divergence are all that "
-        "is computed from a text\n");
 }
 
 TEST(Perplexity, tokens_that_the_model_has_no_logits_for_are_refused) {
