@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "gguf/error.h"
+#include "model/sampler/draw.h"
 
 namespace tandem::model {
 
@@ -17,47 +18,7 @@ SamplingOptions checked(SamplingOptions options) {
     return options;
 }
 
-// The largest logit. Throws Error where there is nothing to draw from.
-float drawable_maximum(const Candidates& candidates) {
-    const float most = maximum(candidates);
-    if (most == -INFINITY)
-        throw Error(
-            "no token is left to choose: biases (-l, --ignore-eos), the model's suppress_tokens or "
-            "penalties forbid all of them");
-    if (most == INFINITY)
-        throw Error(
-            "sampling: penalties or biases are too large: a token's logit is infinite with them");
-    return most;
-}
-
 }  // namespace
-
-size_t draw(Candidates& candidates, Random& random) {
-    std::vector<Candidate>& list = candidates.list;
-    const float most = drawable_maximum(candidates);
-    if (list.size() == 1) {
-        list[0].probability = 1;
-        return 0;
-    }
-    double sum = 0;
-    for (Candidate& candidate : list) {
-        candidate.probability = std::exp(candidate.logit - most);
-        sum += candidate.probability;
-    }
-    const double share = random.uniform() * sum;
-    double so_far = 0;
-    size_t chosen = 0;
-    bool found = false;
-    for (size_t i = 0; i < list.size(); ++i) {
-        so_far += list[i].probability;
-        if (!found && list[i].probability > 0) {
-            chosen = i;
-            found = so_far >= share;
-        }
-        list[i].probability = float(list[i].probability / sum);
-    }
-    return chosen;
-}
 
 Sampler::Sampler(SamplingOptions options)
     : options_(checked(std::move(options))),

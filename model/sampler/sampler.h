@@ -10,11 +10,6 @@
 
 namespace tandem::model {
 
-// Draws from what is left: the first candidate at which the sum of probabilities reaches a random
-// share of the whole. A single candidate is taken without drawing. Sets the probabilities; gives
-// the index of the chosen one. Throws Error where all are forbidden, or a logit is infinite.
-size_t draw(Candidates& candidates, Random& random);
-
 // Throws Error where one of the logits is NaN or infinitely large.
 void require_numbers(std::span<const float> logits);
 

@@ -8,7 +8,8 @@
 #include <nlohmann/json.hpp>
 
 #include "data.h"
-#include "model/sampler/sampler.h"
+#include "model/sampler/draw.h"
+#include "model/sampler/stage.h"
 
 namespace tandem::test {
 
