@@ -343,7 +343,7 @@ void act(Run& run) {
     notes.insert(notes.end(), tokenizer.warnings().begin(), tokenizer.warnings().end());
     const model::SamplingOptions sampling =
         read_sampling(arguments, file, tokenizer, context, notes);
-    model::Sampler sampler(sampling);
+    model::Sampler sampler(sampling, &tokenizer);
     run.cache.emplace(arguments, file, run.interrupts);
     run.shift.emplace(arguments, tokenizer.adds_bos());
     run.conversation = Conversation::begin(arguments, file, tokenizer, notes);

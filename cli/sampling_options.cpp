@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "cli/format.h"
+#include "cli/prompt.h"
 #include "gguf/error.h"
 #include "model/architecture.h"
 #include "model/sampler/stage.h"
@@ -18,8 +19,8 @@ constexpr Option list[] = {
     {"-s, --seed", "N", "of the random numbers; -1: a random one, which is printed (default: -1)"},
     {"--samplers", "NAMES",
      "samplers in their order, separated by ; (default: "
-     "penalties;top_n_sigma;top_k;typ_p;top_p;min_p;xtc;temperature)"},
-    {"--sampler-seq, --sampling-seq", "LETTERS", "the same by letters (default: eskypmxt)"},
+     "penalties;dry;top_n_sigma;top_k;typ_p;top_p;min_p;xtc;temperature)"},
+    {"--sampler-seq, --sampling-seq", "LETTERS", "the same by letters (default: edskypmxt)"},
     {"--temp, --temperature", "T", "0: always the most likely token (default: 0.8)"},
     {"--dynatemp-range", "X", "the temperature varies so far up and down; 0: off (default: 0)"},
     {"--dynatemp-exp", "X", "exponent of the entropy that it varies with (default: 1)"},
@@ -36,17 +37,21 @@ constexpr Option list[] = {
     {"--repeat-penalty", "X", "of tokens that came already; 1: off (default: 1)"},
     {"--presence-penalty", "X", "subtracted once for such tokens; 0: off (default: 0)"},
     {"--frequency-penalty", "X", "subtracted each time; 0: off (default: 0)"},
+    {"--dry-multiplier", "X",
+     "of what is subtracted for tokens that would go on repeating a text; 0: off (default: 0)"},
+    {"--dry-base", "X", "what that grows by with each token repeated (default: 1.75)"},
+    {"--dry-allowed-length", "N", "tokens that may be repeated at no cost (default: 2)"},
+    {"--dry-penalty-last-n", "N",
+     "tokens that dry looks back at; 0: off, -1: all of the context (default: 64)"},
+    {"--dry-sequence-breaker", "TEXT",
+     "nothing is a repetition across this text, or none for no such text; several by several "
+     "options, with the escapes of -p (default: \\n : \" *)"},
     {"-l, --logit-bias", "LIST", "added to the logits of tokens: 15043+1,29889-inf"},
     {"--ignore-eos", "", "no token may end the text"},
     {"-bs, --backend-sampling", "", "", Effect::Ignored},
-    {"--dry-base", "X", "", Effect::Ignored},
-    {"--dry-allowed-length", "N", "", Effect::Ignored},
-    {"--dry-penalty-last-n", "N", "", Effect::Ignored},
-    {"--dry-sequence-breaker", "TEXT", "", Effect::Ignored},
     {"--mirostat-ent", "X", "", Effect::Ignored},
     {"--mirostat-lr", "X", "", Effect::Ignored},
     {"--adaptive-decay", "X", "", Effect::Ignored},
-    {"--dry-multiplier", "X", "there is no sampler dry", Effect::Refused, "0"},
     {"--mirostat", "N", "there is no sampler mirostat", Effect::Refused, "0"},
     {"--adaptive-target", "X", "there is no sampler adaptive_p", Effect::Refused, "-1"},
     {"--grammar", "TEXT", no_grammar, Effect::Refused},
@@ -55,10 +60,11 @@ constexpr Option list[] = {
     {"-jf, --json-schema-file", "FILE", no_grammar, Effect::Refused},
 };
 
+constexpr float largest = std::numeric_limits<float>::max();
+
 void read_numbers(const Arguments& arguments, model::SamplingOptions& options) {
-    auto real = [&](std::string_view name, float& value) {
-        constexpr float most = std::numeric_limits<float>::max();
-        value = float(arguments.real(name, value, -most, most));
+    auto real = [&](std::string_view name, float& value, float least = -largest) {
+        value = float(arguments.real(name, value, least, largest));
     };
     real("temp", options.temperature);
     if (options.temperature < 0) options.temperature = 0;
@@ -74,6 +80,22 @@ void read_numbers(const Arguments& arguments, model::SamplingOptions& options) {
     real("repeat-penalty", options.repeat_penalty);
     real("presence-penalty", options.presence_penalty);
     real("frequency-penalty", options.frequency_penalty);
+    real("dry-multiplier", options.dry_multiplier);
+    real("dry-base", options.dry_base, 1);
+    options.dry_allowed_length =
+        arguments.integer("dry-allowed-length", options.dry_allowed_length, 0);
+}
+
+// The first one said takes the place of the usual ones, and "none" of all before it.
+void read_breakers(const Arguments& arguments, std::vector<std::string>& breakers) {
+    if (arguments.has("dry-sequence-breaker")) breakers.clear();
+    for (const std::string& said : arguments.texts("dry-sequence-breaker")) {
+        breakers.push_back(arguments.on("escape", true) ? unescape(said) : said);
+        if (breakers.back().empty())
+            throw Error(
+                "--dry-sequence-breaker takes a text, not an empty one; none is for no such text");
+        if (said == "none") breakers.clear();
+    }
 }
 
 // "15043+1", "29889-inf"
@@ -108,6 +130,9 @@ model::SamplingOptions read_sampling(const Arguments& arguments, const gguf::Fil
     read_numbers(arguments, options);
     options.penalty_last_n = arguments.integer("repeat-last-n", options.penalty_last_n, -1);
     if (options.penalty_last_n == -1) options.penalty_last_n = context;
+    options.dry_last_n = arguments.integer("dry-penalty-last-n", options.dry_last_n, -1);
+    if (options.dry_last_n == -1) options.dry_last_n = context;
+    read_breakers(arguments, options.dry_breakers);
     for (int32_t id : tokenizer.special_ids().suppressed)
         options.biases.emplace_back(id, -INFINITY);
     if (arguments.on("ignore-eos"))
@@ -131,6 +156,12 @@ std::string to_string(const model::SamplingOptions& options) {
                "presence_penalty = %.3f\n",
                static_cast<long long>(options.penalty_last_n), double(options.repeat_penalty),
                double(options.frequency_penalty), double(options.presence_penalty)) +
+           format(
+               "\tdry_multiplier = %.3f, dry_base = %.3f, dry_allowed_length = %lld, "
+               "dry_penalty_last_n = %lld\n",
+               double(options.dry_multiplier), double(options.dry_base),
+               static_cast<long long>(options.dry_allowed_length),
+               static_cast<long long>(options.dry_last_n)) +
            format(
                "\ttop_k = %lld, top_p = %.3f, min_p = %.3f, xtc_probability = %.3f, "
                "xtc_threshold = %.3f, typical_p = %.3f, top_n_sigma = %.3f, temp = %.3f\n",

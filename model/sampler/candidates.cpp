@@ -67,6 +67,23 @@ void sort_first(Candidates& candidates, size_t count) {
     }
 }
 
+void change(Candidates& candidates, const std::unordered_map<int32_t, int>& numbers,
+            const std::function<void(Candidate&, int)>& change) {
+    std::vector<Candidate>& list = candidates.list;
+    // At the beginning of a chain a token stands at its own place.
+    auto at_home = [&](int32_t id) {
+        return id >= 0 && size_t(id) < list.size() && list[size_t(id)].id == id;
+    };
+    if (std::ranges::all_of(numbers, [&](auto entry) { return at_home(entry.first); })) {
+        for (auto [id, number] : numbers) change(list[size_t(id)], number);
+    } else {
+        for (Candidate& candidate : list)
+            if (auto found = numbers.find(candidate.id); found != numbers.end())
+                change(candidate, found->second);
+    }
+    if (!numbers.empty()) candidates.sorted = false;
+}
+
 float maximum(const Candidates& candidates) {
     float most = -INFINITY;
     for (const Candidate& candidate : candidates.list) most = std::max(most, candidate.logit);

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
+#include <unordered_map>
 #include <vector>
 
 namespace tandem::model {
@@ -30,6 +32,10 @@ void sort(Candidates& candidates);
 // Puts the first `count` where sorting would put them, the rest in any order behind them.
 // Vocabularies are large, and what is chosen from stands near the front.
 void sort_first(Candidates& candidates, size_t count);
+// Gives those of these tokens that are listed to `change`, each with its number; the list is in no
+// order afterwards.
+void change(Candidates& candidates, const std::unordered_map<int32_t, int>& numbers,
+            const std::function<void(Candidate&, int)>& change);
 // The largest logit.
 float maximum(const Candidates& candidates);
 // Sets the probabilities; sums are taken in the order of the list, in f32.

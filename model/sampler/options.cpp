@@ -50,6 +50,14 @@ void require_sensible(const SamplingOptions& options) {
             options.frequency_penalty, "a number");
     require(options.penalty_last_n >= 0, "the window of the penalties",
             double(options.penalty_last_n), "0 or more tokens");
+    require(std::isfinite(options.dry_multiplier), "the multiplier of dry", options.dry_multiplier,
+            "a number");
+    require(std::isfinite(options.dry_base) && options.dry_base >= 1, "the base of dry",
+            options.dry_base, "1 or more");
+    require(options.dry_allowed_length >= 0, "the allowed length of dry",
+            double(options.dry_allowed_length), "0 or more tokens");
+    require(options.dry_last_n >= 0, "the window of dry", double(options.dry_last_n),
+            "0 or more tokens");
     const std::pair<const char*, float> others[] = {
         {"top-n-sigma", options.top_n_sigma},
         {"typical-p", options.typical_p},

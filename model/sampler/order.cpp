@@ -9,11 +9,6 @@ namespace tandem::model {
 
 namespace {
 
-// Samplers of other programs. The first is off unless it is asked for by its own options, which do
-// not exist here, so that leaving it out changes nothing.
-constexpr std::string_view harmless_name = "dry";
-constexpr char harmless_letter = 'd';
-
 // Names without a sampler, each once: files, too, say chains.
 class Unknown {
   public:
@@ -55,7 +50,7 @@ std::vector<const Stage*> stages_by_letters(std::string_view letters,
                                   [&](const Stage& s) { return s.letter == letter; });
         if (stage != stages().end())
             order.push_back(&*stage);
-        else if (letter != harmless_letter)
+        else
             unknown.add(std::string_view(&letter, 1));
     }
     unknown.warn(warnings);
@@ -76,7 +71,7 @@ std::vector<const Stage*> stages_by_names(std::string_view names,
         });
         if (stage != stages().end())
             order.push_back(&*stage);
-        else if (name != harmless_name)
+        else
             unknown.add(said);
     }
     unknown.warn(warnings);

@@ -7,6 +7,7 @@
 
 #include "gguf/error.h"
 #include "model/sampler/draw.h"
+#include "model/sampler/dry.h"
 
 namespace tandem::model {
 
@@ -20,11 +21,18 @@ SamplingOptions checked(SamplingOptions options) {
 
 }  // namespace
 
-Sampler::Sampler(SamplingOptions options)
+Sampler::Sampler(SamplingOptions options, const Tokenizer* tokenizer)
     : options_(checked(std::move(options))),
       history_(options_.penalty_last_n),
       randoms_(options_.order.size(), Random(options_.seed)),
-      random_(options_.seed) {}
+      random_(options_.seed) {
+    const bool repeats = std::ranges::any_of(options_.order, [&](const Stage* stage) {
+        return stage->apply == dry && stage->active(options_);
+    });
+    if (!repeats || options_.dry_breakers.empty()) return;
+    check(tokenizer != nullptr, "dry is given the tokenizer of its breakers");
+    breakers_ = Breakers(options_.dry_breakers, *tokenizer);
+}
 
 size_t Sampler::list(std::span<const float> logits) {
     const auto& order = options_.order;
@@ -59,7 +67,7 @@ int32_t Sampler::sample(std::span<const float> logits) {
     require_numbers(logits);
     for (size_t i = list(biased(logits)); i < options_.order.size(); ++i)
         if (options_.order[i]->active(options_))
-            options_.order[i]->apply(candidates_, {options_, history_, randoms_[i]});
+            options_.order[i]->apply(candidates_, {options_, history_, randoms_[i], &breakers_});
     return candidates_.list[draw(candidates_, random_)].id;
 }
 

@@ -15,8 +15,9 @@ void require_numbers(std::span<const float> logits);
 
 class Sampler {
   public:
-    // Throws Error where an option makes no sense.
-    explicit Sampler(SamplingOptions options);
+    // Throws Error where an option makes no sense. `tokenizer`: of the tokens; samplers that look
+    // at their texts, of which dry is one, need it.
+    explicit Sampler(SamplingOptions options, const Tokenizer* tokenizer = nullptr);
 
     // `logits` of all tokens. Throws Error where they are no numbers, or the options leave none to
     // draw from.
@@ -36,6 +37,7 @@ class Sampler {
 
     SamplingOptions options_;
     History history_;
+    Breakers breakers_;            // of dry, where that is on
     std::vector<Random> randoms_;  // of the stages
     Random random_;                // of the draw
     Candidates candidates_;

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "model/sampler/breakers.h"
 #include "model/sampler/candidates.h"
 #include "model/sampler/history.h"
 #include "model/sampler/options.h"
@@ -20,7 +21,8 @@ namespace tandem::model {
 struct StageState {
     const SamplingOptions& options;
     const History& history;
-    Random& random;  // of this sampler alone
+    Random& random;                      // of this sampler alone
+    const Breakers* breakers = nullptr;  // for dry
 };
 
 struct Stage {
@@ -36,7 +38,7 @@ struct Stage {
 };
 
 std::span<const Stage> stages();
-// penalties, top_n_sigma, top_k, typ_p, top_p, min_p, xtc, temperature.
+// penalties, dry, top_n_sigma, top_k, typ_p, top_p, min_p, xtc, temperature.
 std::vector<const Stage*> default_order();
 // An order said by letters, "kpmt", or by names, "top_k;top_p", in any case and with - or _. What
 // does not exist is left out and named in `warnings`.

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "model/sampler/dry.h"
 #include "model/sampler/stage.h"
 
 namespace tandem::model {
@@ -39,19 +40,8 @@ bool penalties_active(const SamplingOptions& options) {
 }
 
 void penalties(Candidates& candidates, StageState state) {
-    const auto& counts = state.history.counts();
-    for (auto [id, count] : counts) {
-        // At the beginning of a chain a token stands at its own place.
-        size_t place = size_t(id);
-        if (place >= candidates.list.size() || candidates.list[place].id != id) {
-            auto found = std::find_if(candidates.list.begin(), candidates.list.end(),
-                                      [id = id](const Candidate& c) { return c.id == id; });
-            if (found == candidates.list.end()) continue;
-            place = size_t(found - candidates.list.begin());
-        }
-        penalize(candidates.list[place], count, state.options);
-    }
-    if (!counts.empty()) candidates.sorted = false;
+    change(candidates, state.history.counts(),
+           [&](Candidate& candidate, int count) { penalize(candidate, count, state.options); });
 }
 
 // Drops what is further than n standard deviations below the largest logit.
@@ -178,6 +168,7 @@ void temperature(Candidates& candidates, StageState state) {
 
 constexpr Stage table[] = {
     {"penalties", "", 'e', "penalties", penalties_active, penalties},
+    {"dry", "", 'd', "dry", dry_active, dry},
     {"top_n_sigma", "|topnsigma|", 's', "top-n-sigma",
      [](const SamplingOptions& options) { return options.top_n_sigma > 0; }, top_n_sigma},
     {"top_k", "|topk|", 'k', "top-k",

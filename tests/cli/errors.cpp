@@ -291,6 +291,15 @@ TEST(errors, sampling) {
     const std::string many = changed_tiny_model("many.gguf", {.tokens = 300}).string();
     EXPECT_EQ(tandem(biased(many, "299-inf")).code, 0);
     expect_error(biased(many, "300-inf"), "-l 300-inf: the model has tokens 0 to 299");
+    expect_error(run({"--dry-multiplier", "much"}),
+                 "--dry-multiplier takes a number, not \"much\"");
+    expect_error(run({"--dry-base", "0.5"}), "--dry-base takes a number, 1 or more, not \"0.5\"");
+    expect_error(run({"--dry-allowed-length", "-1"}),
+                 "--dry-allowed-length takes a whole number, 0 or more, not \"-1\"");
+    expect_error(run({"--dry-penalty-last-n", "-2"}),
+                 "--dry-penalty-last-n takes a whole number, -1 or more, not \"-2\"");
+    expect_error(run({"--dry-sequence-breaker", ".", "--dry-sequence-breaker", ""}),
+                 "--dry-sequence-breaker takes a text, not an empty one; none is for no such text");
     expect_error(run({"--mirostat", "2"}),
                  "option --mirostat is not supported: there is no sampler mirostat");
 }

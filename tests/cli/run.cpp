@@ -216,6 +216,8 @@ TEST(run, says_how_it_samples_and_what_that_took) {
             "sampler params:\n"
             "\trepeat_last_n = 64, repeat_penalty = 1\\.000, frequency_penalty = 0\\.000, "
             "presence_penalty = 0\\.000\n"
+            "\tdry_multiplier = 0\\.000, dry_base = 1\\.750, dry_allowed_length = 2, "
+            "dry_penalty_last_n = 64\n"
             "\ttop_k = 40, top_p = 0\\.500, min_p = 0\\.050, xtc_probability = 0\\.000, "
             "xtc_threshold = 0\\.100, typical_p = 1\\.000, top_n_sigma = -1\\.000, "
             "temp = 0\\.800\n"

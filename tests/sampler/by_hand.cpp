@@ -2,46 +2,17 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <functional>
 
 #include "gguf/error.h"
 #include "gguf/vectors.h"
 #include "model/sampler/sampler.h"
+#include "sampler/applied.h"
 
 namespace tandem::test {
 
 using namespace model;
 
 namespace {
-
-using Numbers = std::vector<float>;
-using Change = std::function<void(SamplingOptions&)>;
-
-// Applies one sampler and gives the probabilities of what is left, in the order of the list.
-Numbers apply(const std::string& name, const Numbers& probabilities, const Change& change,
-              std::vector<int32_t> history = {}) {
-    SamplingOptions options;
-    change(options);
-    std::vector<std::string> warnings;
-    const Stage* stage = stages_by_names(name, warnings).at(0);
-    Numbers logits;
-    for (float p : probabilities) logits.push_back(std::log(p));
-    Candidates candidates;
-    candidates.assign(logits);
-    History accepted(options.penalty_last_n);
-    for (int32_t token : history) accepted.accept(token);
-    Random random(1);
-    if (stage->active(options)) stage->apply(candidates, {options, accepted, random});
-    softmax(candidates);
-    Numbers result;
-    for (const Candidate& candidate : candidates.list) result.push_back(candidate.probability);
-    return result;
-}
-
-void expect(const Numbers& result, const Numbers& expected) {
-    ASSERT_EQ(result.size(), expected.size());
-    for (size_t i = 0; i < result.size(); ++i) EXPECT_NEAR(result[i], expected[i], 1e-4) << i;
-}
 
 // What is said where a token is chosen behind that history.
 std::string fault(const SamplingOptions& options, const Numbers& logits,
@@ -52,8 +23,6 @@ std::string fault(const SamplingOptions& options, const Numbers& logits,
         EXPECT_NE(logits[size_t(sampler.sample(logits))], -INFINITY);
     });
 }
-
-const Numbers rising{.1f, .2f, .3f, .4f}, even{.2f, .2f, .2f, .2f, .2f};
 
 }  // namespace
 
@@ -193,10 +162,10 @@ TEST(samplers, orders_are_said_by_letters_or_names) {
         return text;
     };
     EXPECT_EQ(shown(default_order()),
-              "penalties top_n_sigma top_k typ_p top_p min_p xtc temperature ");
+              "penalties dry top_n_sigma top_k typ_p top_p min_p xtc temperature ");
     EXPECT_EQ(stages_by_letters("edskypmxt", warnings), default_order());
     EXPECT_EQ(shown(stages_by_names("Temp;top-k;TOPK;nucleus;min_p;dry", warnings)),
-              "temperature top_k top_k top_p min_p ");
+              "temperature top_k top_k top_p min_p dry ");
     EXPECT_TRUE(warnings.empty());
     EXPECT_TRUE(stages_by_names("", warnings).empty());
     EXPECT_EQ(shown(stages_by_names("top_k;mirostat;temp", warnings)), "top_k temperature ");
@@ -204,7 +173,7 @@ TEST(samplers, orders_are_said_by_letters_or_names) {
     ASSERT_EQ(warnings.size(), 2u);
     EXPECT_EQ(warnings[0],
               "there is no sampler \"mirostat\", it is left out; there are penalties (e), "
-              "top_n_sigma (s), top_k (k), typ_p (y), top_p (p), min_p (m), xtc (x), "
+              "dry (d), top_n_sigma (s), top_k (k), typ_p (y), top_p (p), min_p (m), xtc (x), "
               "temperature (t)");
     EXPECT_TRUE(warnings[1].starts_with(
         "there are no samplers \"i\", \"z\", \"\\x1b\", they are left out; there are penalties"))
@@ -215,8 +184,8 @@ TEST(samplers, a_chain_describes_itself) {
     std::vector<std::string> warnings;
     SamplingOptions options = recommended_sampling({}, warnings);
     EXPECT_EQ(Sampler(options).describe(),
-              "logits -> ?penalties -> ?top-n-sigma -> top-k -> ?typical -> top-p -> min-p -> ?xtc "
-              "-> temp-ext -> dist");
+              "logits -> ?penalties -> ?dry -> ?top-n-sigma -> top-k -> ?typical -> top-p -> min-p "
+              "-> ?xtc -> temp-ext -> dist");
     options.order = stages_by_letters("k", warnings);
     options.biases = {{3, 1.0f}};
     EXPECT_EQ(Sampler(options).describe(), "logits -> logit-bias -> top-k -> dist");

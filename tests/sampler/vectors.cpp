@@ -28,6 +28,7 @@ const Stage* stage(const std::string& name) {
 struct Chain {
     SamplingOptions options;
     std::vector<const Stage*> order;
+    Breakers breakers;
     uint32_t seed = 0, xtc_seed = 0;
 };
 
@@ -103,6 +104,14 @@ Chain read_chain(const json& record) {
     number("freq", options.frequency_penalty);
     number("present", options.presence_penalty);
     std::string sampler = record["sampler"];
+    if (sampler == "dry") {
+        number("multiplier", options.dry_multiplier);
+        number("base", options.dry_base);
+        number("allowed_length", options.dry_allowed_length);
+        number("last_n", options.dry_last_n);
+        for (const std::vector<int32_t> breaker : params["breakers"])
+            chain.breakers.add(breaker[0], {breaker.begin() + 1, breaker.end()});
+    }
     if (sampler == "temp_ext") sampler = "temp";
     if (sampler == "typical") sampler = "typ_p";
     if (const Stage* only = stage(sampler)) chain.order.push_back(only);
@@ -130,7 +139,7 @@ void follow(const json& record) {
         candidates.assign(logits);
         for (const Stage* stage : chain.order)
             if (stage->active(chain.options))
-                stage->apply(candidates, {chain.options, history, xtc_random});
+                stage->apply(candidates, {chain.options, history, xtc_random, &chain.breakers});
         size_t chosen = draw(candidates, random);
         ASSERT_EQ(candidates.list.size(), size_t(step["n_cand"]));
         EXPECT_EQ(candidates.list[chosen].id, step["token"]);
@@ -157,7 +166,7 @@ TEST(sampler, chooses_as_an_established_engine_does) {
         SCOPED_TRACE(record["sampler"].get<std::string>() + " " + record["params"].dump());
         follow(record);
     }
-    EXPECT_EQ(count, 43);
+    EXPECT_EQ(count, 49);
 }
 
 }  // namespace tandem::test
