@@ -46,13 +46,15 @@ constexpr Option list[] = {
     {"--dry-sequence-breaker", "TEXT",
      "nothing is a repetition across this text, or none for no such text; several by several "
      "options, with the escapes of -p (default: \\n : \" *)"},
+    {"--mirostat", "N",
+     "1 or 2: version of mirostat, in place of all samplers but the temperature; 0: off (default: "
+     "0)"},
+    {"--mirostat-ent", "X", "bits of surprise that mirostat aims at (default: 5)"},
+    {"--mirostat-lr", "X", "how fast it corrects itself (default: 0.1)"},
     {"-l, --logit-bias", "LIST", "added to the logits of tokens: 15043+1,29889-inf"},
     {"--ignore-eos", "", "no token may end the text"},
     {"-bs, --backend-sampling", "", "", Effect::Ignored},
-    {"--mirostat-ent", "X", "", Effect::Ignored},
-    {"--mirostat-lr", "X", "", Effect::Ignored},
     {"--adaptive-decay", "X", "", Effect::Ignored},
-    {"--mirostat", "N", "there is no sampler mirostat", Effect::Refused, "0"},
     {"--adaptive-target", "X", "there is no sampler adaptive_p", Effect::Refused, "-1"},
     {"--grammar", "TEXT", no_grammar, Effect::Refused},
     {"--grammar-file", "FILE", no_grammar, Effect::Refused},
@@ -82,6 +84,9 @@ void read_numbers(const Arguments& arguments, model::SamplingOptions& options) {
     real("frequency-penalty", options.frequency_penalty);
     real("dry-multiplier", options.dry_multiplier);
     real("dry-base", options.dry_base, 1);
+    options.mirostat = arguments.integer("mirostat", options.mirostat, 0, 2);
+    real("mirostat-ent", options.mirostat_target, 0);
+    real("mirostat-lr", options.mirostat_rate, 0);
     options.dry_allowed_length =
         arguments.integer("dry-allowed-length", options.dry_allowed_length, 0);
 }
@@ -167,7 +172,11 @@ std::string to_string(const model::SamplingOptions& options) {
                "xtc_threshold = %.3f, typical_p = %.3f, top_n_sigma = %.3f, temp = %.3f\n",
                static_cast<long long>(options.top_k), double(options.top_p), double(options.min_p),
                double(options.xtc_probability), double(options.xtc_threshold),
-               double(options.typical_p), double(options.top_n_sigma), double(options.temperature));
+               double(options.typical_p), double(options.top_n_sigma),
+               double(options.temperature)) +
+           format("\tmirostat = %lld, mirostat_lr = %.3f, mirostat_ent = %.3f\n",
+                  static_cast<long long>(options.mirostat), double(options.mirostat_rate),
+                  double(options.mirostat_target));
 }
 
 }  // namespace tandem::cli

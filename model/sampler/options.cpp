@@ -26,9 +26,9 @@ SamplingOptions recommended_sampling(const gguf::Metadata& metadata,
     real("temp", options.temperature);
     integer("penalty_last_n", options.penalty_last_n);
     real("penalty_repeat", options.repeat_penalty);
-    if (metadata.integer("general.sampling.mirostat").value_or(0) != 0)
-        warnings.emplace_back(
-            "the model recommends mirostat, which is not supported; the other samplers stand in");
+    integer("mirostat", options.mirostat);
+    real("mirostat_tau", options.mirostat_target);
+    real("mirostat_eta", options.mirostat_rate);
     const std::string sequence = metadata.text("general.sampling.sequence").value_or("");
     options.order = sequence.empty() ? default_order() : stages_by_letters(sequence, warnings);
     return options;
@@ -58,6 +58,12 @@ void require_sensible(const SamplingOptions& options) {
             double(options.dry_allowed_length), "0 or more tokens");
     require(options.dry_last_n >= 0, "the window of dry", double(options.dry_last_n),
             "0 or more tokens");
+    require(options.mirostat >= 0 && options.mirostat <= 2, "mirostat", double(options.mirostat),
+            "0, 1 or 2");
+    require(std::isfinite(options.mirostat_target) && options.mirostat_target >= 0,
+            "the target of mirostat", options.mirostat_target, "0 or more bits");
+    require(std::isfinite(options.mirostat_rate) && options.mirostat_rate >= 0,
+            "the rate of mirostat", options.mirostat_rate, "0 or more");
     const std::pair<const char*, float> others[] = {
         {"top-n-sigma", options.top_n_sigma},
         {"typical-p", options.typical_p},

@@ -38,6 +38,9 @@ struct SamplingOptions {
     float temperature = 0.8f;     // 0 and less: the most likely token
     float temperature_range = 0;  // 0 and less: the temperature is fixed
     float temperature_exponent = 1;
+    int64_t mirostat = 0;       // its version, which takes the place of `order`; 0: off
+    float mirostat_target = 5;  // bits of surprise of each token
+    float mirostat_rate = 0.1f;
 };
 
 // The defaults, with what the file recommends (general.sampling.*) in their place. What cannot be

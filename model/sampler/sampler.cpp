@@ -16,6 +16,11 @@ namespace {
 SamplingOptions checked(SamplingOptions options) {
     require_sensible(options);
     while (options.seed == SamplingOptions::random_seed) options.seed = std::random_device()();
+    if (options.mirostat != 0) {
+        std::vector<std::string> warnings;
+        options.order = stages_by_names("temperature", warnings);
+        options.temperature_range = 0;
+    }
     return options;
 }
 
@@ -26,6 +31,8 @@ Sampler::Sampler(SamplingOptions options, const Tokenizer* tokenizer)
       history_(options_.penalty_last_n),
       randoms_(options_.order.size(), Random(options_.seed)),
       random_(options_.seed) {
+    if (options_.mirostat != 0)
+        mirostat_.emplace(options_.mirostat, options_.mirostat_target, options_.mirostat_rate);
     const bool repeats = std::ranges::any_of(options_.order, [&](const Stage* stage) {
         return stage->apply == dry && stage->active(options_);
     });
@@ -63,16 +70,21 @@ void require_numbers(std::span<const float> logits) {
             "another copy of the file, another device (-dev) or a wider --reduce-type may help");
 }
 
-int32_t Sampler::sample(std::span<const float> logits) {
-    require_numbers(logits);
+size_t Sampler::choose(std::span<const float> logits) {
     for (size_t i = list(biased(logits)); i < options_.order.size(); ++i)
         if (options_.order[i]->active(options_))
             options_.order[i]->apply(candidates_, {options_, history_, randoms_[i], &breakers_});
-    return candidates_.list[draw(candidates_, random_)].id;
+    return mirostat_ ? mirostat_->draw(candidates_, random_) : draw(candidates_, random_);
+}
+
+int32_t Sampler::sample(std::span<const float> logits) {
+    require_numbers(logits);
+    return candidates_.list[choose(logits)].id;
 }
 
 std::string Sampler::describe() const {
     std::string text = options_.biases.empty() ? "logits" : "logits -> logit-bias";
+    if (mirostat_) return text + " -> temp -> mirostat" + (options_.mirostat == 2 ? "-v2" : "");
     for (const Stage* stage : options_.order)
         text += (stage->active(options_) ? " -> " : " -> ?") + std::string(stage->shown);
     return text + " -> dist";

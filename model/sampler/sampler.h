@@ -2,10 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "model/sampler/mirostat.h"
 #include "model/sampler/stage.h"
 
 namespace tandem::model {
@@ -30,6 +32,8 @@ class Sampler {
     std::string describe() const;
 
   private:
+    // Shortens the list of candidates and chooses one of them.
+    size_t choose(std::span<const float> logits);
     // Lists the candidates; gives the first stage that they have not gone through.
     size_t list(std::span<const float> logits);
     // The logits with the biases added, which stay until the next call.
@@ -40,6 +44,7 @@ class Sampler {
     Breakers breakers_;            // of dry, where that is on
     std::vector<Random> randoms_;  // of the stages
     Random random_;                // of the draw
+    std::optional<Mirostat> mirostat_;
     Candidates candidates_;
     std::vector<float> biased_;
 };

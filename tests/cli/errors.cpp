@@ -300,8 +300,13 @@ TEST(errors, sampling) {
                  "--dry-penalty-last-n takes a whole number, -1 or more, not \"-2\"");
     expect_error(run({"--dry-sequence-breaker", ".", "--dry-sequence-breaker", ""}),
                  "--dry-sequence-breaker takes a text, not an empty one; none is for no such text");
-    expect_error(run({"--mirostat", "2"}),
-                 "option --mirostat is not supported: there is no sampler mirostat");
+    for (const std::string wrong : {"3", "-1", "v2"})
+        expect_error(run({"--mirostat", wrong}),
+                     "--mirostat takes a whole number from 0 to 2, not \"" + wrong + "\"");
+    expect_error(run({"--mirostat", "2", "--mirostat-ent", "-1"}),
+                 "--mirostat-ent takes a number, 0 or more, not \"-1\"");
+    expect_error(run({"--mirostat-lr", "-0.1"}),
+                 "--mirostat-lr takes a number, 0 or more, not \"-0.1\"");
 }
 
 TEST(errors, logits) {

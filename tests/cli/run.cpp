@@ -221,6 +221,7 @@ TEST(run, says_how_it_samples_and_what_that_took) {
             "\ttop_k = 40, top_p = 0\\.500, min_p = 0\\.050, xtc_probability = 0\\.000, "
             "xtc_threshold = 0\\.100, typical_p = 1\\.000, top_n_sigma = -1\\.000, "
             "temp = 0\\.800\n"
+            "\tmirostat = 0, mirostat_lr = 0\\.100, mirostat_ent = 5\\.000\n"
             "sampler chain: logits -> top-k -> dist\n"
             "prompt: 5 tokens, \\d+\\.\\d\\d t/s; generated: 4 tokens, \\d+\\.\\d\\d t/s, "
             "\\d+\\.\\d\\d ms per token, \\d+\\.\\d\\d GB/s of weights; exchanges: \\d+ per token, "

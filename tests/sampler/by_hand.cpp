@@ -196,14 +196,24 @@ TEST(samplers, the_file_may_recommend) {
     metadata.set_u32("general.sampling.top_k", 7);
     metadata.set_f32("general.sampling.temp", 0.5f);
     metadata.set_string("general.sampling.sequence", "kt");
-    metadata.set_u32("general.sampling.mirostat", 2);
     std::vector<std::string> warnings;
     SamplingOptions options = recommended_sampling(metadata, warnings);
     EXPECT_EQ(options.top_k, 7);
     EXPECT_EQ(options.temperature, 0.5f);
     EXPECT_EQ(options.top_p, 0.95f);
     EXPECT_EQ(options.order.size(), 2u);
-    EXPECT_EQ(warnings.size(), 1u);
+    EXPECT_TRUE(warnings.empty());
+    metadata.set_u32("general.sampling.mirostat", 2);
+    metadata.set_f32("general.sampling.mirostat_tau", 3);
+    metadata.set_f32("general.sampling.mirostat_eta", 0.25f);
+    options = recommended_sampling(metadata, warnings);
+    EXPECT_EQ(options.mirostat, 2);
+    EXPECT_EQ(options.mirostat_target, 3);
+    EXPECT_EQ(options.mirostat_rate, 0.25f);
+    EXPECT_EQ(Sampler(options).describe(), "logits -> temp -> mirostat-v2");
+    metadata.set_u32("general.sampling.mirostat", 3);
+    EXPECT_EQ(test::error_of([&] { Sampler sampler(recommended_sampling(metadata, warnings)); }),
+              "sampling: mirostat is 3, expected 0, 1 or 2");
     metadata.set_string("general.sampling.sequence", "");
     EXPECT_EQ(recommended_sampling(metadata, warnings).order, default_order());
 }
