@@ -19,8 +19,10 @@ constexpr Option list[] = {
     {"-s, --seed", "N", "of the random numbers; -1: a random one, which is printed (default: -1)"},
     {"--samplers", "NAMES",
      "samplers in their order, separated by ; (default: "
-     "penalties;dry;top_n_sigma;top_k;typ_p;top_p;min_p;xtc;temperature)"},
-    {"--sampler-seq, --sampling-seq", "LETTERS", "the same by letters (default: edskypmxt)"},
+     "penalties;dry;top_n_sigma;top_k;typ_p;top_p;min_p;xtc;temperature); there is adaptive_p, "
+     "too"},
+    {"--sampler-seq, --sampling-seq", "LETTERS",
+     "the same by letters (default: edskypmxt), adaptive_p is a"},
     {"--temp, --temperature", "T", "0: always the most likely token (default: 0.8)"},
     {"--dynatemp-range", "X", "the temperature varies so far up and down; 0: off (default: 0)"},
     {"--dynatemp-exp", "X", "exponent of the entropy that it varies with (default: 1)"},
@@ -46,6 +48,10 @@ constexpr Option list[] = {
     {"--dry-sequence-breaker", "TEXT",
      "nothing is a repetition across this text, or none for no such text; several by several "
      "options, with the escapes of -p (default: \\n : \" *)"},
+    {"--adaptive-target", "P",
+     "adaptive_p prefers tokens so that their mean probability is P; -1: off (default: -1)"},
+    {"--adaptive-decay", "X",
+     "what a token weighs in that mean when the next is chosen, up to 0.99 (default: 0.9)"},
     {"--mirostat", "N",
      "1 or 2: version of mirostat, in place of all samplers but the temperature; 0: off (default: "
      "0)"},
@@ -54,8 +60,6 @@ constexpr Option list[] = {
     {"-l, --logit-bias", "LIST", "added to the logits of tokens: 15043+1,29889-inf"},
     {"--ignore-eos", "", "no token may end the text"},
     {"-bs, --backend-sampling", "", "", Effect::Ignored},
-    {"--adaptive-decay", "X", "", Effect::Ignored},
-    {"--adaptive-target", "X", "there is no sampler adaptive_p", Effect::Refused, "-1"},
     {"--grammar", "TEXT", no_grammar, Effect::Refused},
     {"--grammar-file", "FILE", no_grammar, Effect::Refused},
     {"-j, --json-schema", "TEXT", no_grammar, Effect::Refused},
@@ -65,8 +69,9 @@ constexpr Option list[] = {
 constexpr float largest = std::numeric_limits<float>::max();
 
 void read_numbers(const Arguments& arguments, model::SamplingOptions& options) {
-    auto real = [&](std::string_view name, float& value, float least = -largest) {
-        value = float(arguments.real(name, value, least, largest));
+    auto real = [&](std::string_view name, float& value, float least = -largest,
+                    double most = largest) {
+        value = float(arguments.real(name, value, least, most));
     };
     real("temp", options.temperature);
     if (options.temperature < 0) options.temperature = 0;
@@ -84,6 +89,8 @@ void read_numbers(const Arguments& arguments, model::SamplingOptions& options) {
     real("frequency-penalty", options.frequency_penalty);
     real("dry-multiplier", options.dry_multiplier);
     real("dry-base", options.dry_base, 1);
+    real("adaptive-target", options.adaptive_target, -largest, 1);
+    real("adaptive-decay", options.adaptive_decay, 0, 0.99);
     options.mirostat = arguments.integer("mirostat", options.mirostat, 0, 2);
     real("mirostat-ent", options.mirostat_target, 0);
     real("mirostat-lr", options.mirostat_rate, 0);
@@ -174,9 +181,12 @@ std::string to_string(const model::SamplingOptions& options) {
                double(options.xtc_probability), double(options.xtc_threshold),
                double(options.typical_p), double(options.top_n_sigma),
                double(options.temperature)) +
-           format("\tmirostat = %lld, mirostat_lr = %.3f, mirostat_ent = %.3f\n",
-                  static_cast<long long>(options.mirostat), double(options.mirostat_rate),
-                  double(options.mirostat_target));
+           format(
+               "\tmirostat = %lld, mirostat_lr = %.3f, mirostat_ent = %.3f, "
+               "adaptive_target = %.3f, adaptive_decay = %.3f\n",
+               static_cast<long long>(options.mirostat), double(options.mirostat_rate),
+               double(options.mirostat_target), double(options.adaptive_target),
+               double(options.adaptive_decay));
 }
 
 }  // namespace tandem::cli

@@ -64,6 +64,10 @@ void require_sensible(const SamplingOptions& options) {
             "the target of mirostat", options.mirostat_target, "0 or more bits");
     require(std::isfinite(options.mirostat_rate) && options.mirostat_rate >= 0,
             "the rate of mirostat", options.mirostat_rate, "0 or more");
+    require(options.adaptive_target <= 1, "the target of adaptive-p", options.adaptive_target,
+            "1 or less");
+    require(options.adaptive_decay >= 0 && options.adaptive_decay <= 0.99f,
+            "the decay of adaptive-p", options.adaptive_decay, "a number from 0 to 0.99");
     const std::pair<const char*, float> others[] = {
         {"top-n-sigma", options.top_n_sigma},
         {"typical-p", options.typical_p},

@@ -38,6 +38,8 @@ struct SamplingOptions {
     float temperature = 0.8f;     // 0 and less: the most likely token
     float temperature_range = 0;  // 0 and less: the temperature is fixed
     float temperature_exponent = 1;
+    float adaptive_target = -1;  // of adaptive_p, which `order` need not have; below 0: off
+    float adaptive_decay = 0.9f;
     int64_t mirostat = 0;       // its version, which takes the place of `order`; 0: off
     float mirostat_target = 5;  // bits of surprise of each token
     float mirostat_rate = 0.1f;

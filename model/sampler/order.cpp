@@ -36,9 +36,8 @@ class Unknown {
 }  // namespace
 
 std::vector<const Stage*> default_order() {
-    std::vector<const Stage*> order;
-    for (const Stage& stage : stages()) order.push_back(&stage);
-    return order;
+    std::vector<std::string> warnings;
+    return stages_by_letters("edskypmxt", warnings);
 }
 
 std::vector<const Stage*> stages_by_letters(std::string_view letters,

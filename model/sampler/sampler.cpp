@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <random>
 #include <utility>
 
@@ -13,15 +14,36 @@ namespace tandem::model {
 
 namespace {
 
+bool draws(const Stage* stage) { return !stage->apply; }
+
+// Mirostat leaves the temperature alone; what draws is at the end, once.
+std::vector<const Stage*> chain_of(const SamplingOptions& options) {
+    std::vector<const Stage*> order = options.order;
+    if (options.mirostat != 0) {
+        std::vector<std::string> warnings;
+        order = stages_by_names("temperature", warnings);
+    }
+    const auto drawing = std::stable_partition(order.begin(), order.end(), std::not_fn(draws));
+    if (drawing != order.end()) order.erase(drawing + 1, order.end());
+    return order;
+}
+
 SamplingOptions checked(SamplingOptions options) {
     require_sensible(options);
     while (options.seed == SamplingOptions::random_seed) options.seed = std::random_device()();
-    if (options.mirostat != 0) {
-        std::vector<std::string> warnings;
-        options.order = stages_by_names("temperature", warnings);
-        options.temperature_range = 0;
-    }
+    options.order = chain_of(options);
+    if (options.mirostat != 0) options.temperature_range = 0;
     return options;
+}
+
+// None where nothing would look at them.
+Breakers breakers_of(const SamplingOptions& options, const Tokenizer* tokenizer) {
+    const bool needed = std::ranges::any_of(options.order, [&](const Stage* stage) {
+        return stage->apply == dry && stage->active(options);
+    });
+    if (!needed || options.dry_breakers.empty()) return {};
+    check(tokenizer != nullptr, "dry is given the tokenizer of its breakers");
+    return Breakers(options.dry_breakers, *tokenizer);
 }
 
 }  // namespace
@@ -29,16 +51,14 @@ SamplingOptions checked(SamplingOptions options) {
 Sampler::Sampler(SamplingOptions options, const Tokenizer* tokenizer)
     : options_(checked(std::move(options))),
       history_(options_.penalty_last_n),
+      breakers_(breakers_of(options_, tokenizer)),
       randoms_(options_.order.size(), Random(options_.seed)),
       random_(options_.seed) {
+    const std::vector<const Stage*>& order = options_.order;
     if (options_.mirostat != 0)
         mirostat_.emplace(options_.mirostat, options_.mirostat_target, options_.mirostat_rate);
-    const bool repeats = std::ranges::any_of(options_.order, [&](const Stage* stage) {
-        return stage->apply == dry && stage->active(options_);
-    });
-    if (!repeats || options_.dry_breakers.empty()) return;
-    check(tokenizer != nullptr, "dry is given the tokenizer of its breakers");
-    breakers_ = Breakers(options_.dry_breakers, *tokenizer);
+    else if (!order.empty() && draws(order.back()) && order.back()->active(options_))
+        adaptive_.emplace(options_.adaptive_target, options_.adaptive_decay);
 }
 
 size_t Sampler::list(std::span<const float> logits) {
@@ -72,9 +92,16 @@ void require_numbers(std::span<const float> logits) {
 
 size_t Sampler::choose(std::span<const float> logits) {
     for (size_t i = list(biased(logits)); i < options_.order.size(); ++i)
-        if (options_.order[i]->active(options_))
+        if (!draws(options_.order[i]) && options_.order[i]->active(options_))
             options_.order[i]->apply(candidates_, {options_, history_, randoms_[i], &breakers_});
-    return mirostat_ ? mirostat_->draw(candidates_, random_) : draw(candidates_, random_);
+    if (mirostat_) return mirostat_->draw(candidates_, random_);
+    if (adaptive_) return adaptive_->draw(candidates_, random_);
+    return draw(candidates_, random_);
+}
+
+void Sampler::accept(int32_t token) {
+    history_.accept(token);
+    if (adaptive_) adaptive_->accept(token);
 }
 
 int32_t Sampler::sample(std::span<const float> logits) {
@@ -87,7 +114,7 @@ std::string Sampler::describe() const {
     if (mirostat_) return text + " -> temp -> mirostat" + (options_.mirostat == 2 ? "-v2" : "");
     for (const Stage* stage : options_.order)
         text += (stage->active(options_) ? " -> " : " -> ?") + std::string(stage->shown);
-    return text + " -> dist";
+    return text + (adaptive_ ? "" : " -> dist");
 }
 
 }  // namespace tandem::model

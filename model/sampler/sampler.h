@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "model/sampler/adaptive.h"
 #include "model/sampler/mirostat.h"
 #include "model/sampler/stage.h"
 
@@ -25,7 +26,7 @@ class Sampler {
     // draw from.
     int32_t sample(std::span<const float> logits);
     // A token of the prompt, or the one that was chosen: penalties look back at it.
-    void accept(int32_t token) { history_.accept(token); }
+    void accept(int32_t token);
 
     uint32_t seed() const { return options_.seed; }  // the one in use
     // "logits -> ?penalties -> top-k -> dist": a question mark where a sampler is off.
@@ -45,6 +46,7 @@ class Sampler {
     std::vector<Random> randoms_;  // of the stages
     Random random_;                // of the draw
     std::optional<Mirostat> mirostat_;
+    std::optional<Adaptive> adaptive_;
     Candidates candidates_;
     std::vector<float> biased_;
 };

@@ -31,6 +31,7 @@ struct Stage {
     char letter;
     std::string_view shown;  // in the printed chain: "top-k"
     bool (*active)(const SamplingOptions& options);
+    // Null: it is not applied, but draws, at the end of the chain wherever it is named.
     void (*apply)(Candidates& candidates, StageState state);
     // The same of all tokens, without a list of them, where nothing came before; null: by a list.
     void (*begin)(Candidates& candidates, std::span<const float> logits,

@@ -182,6 +182,8 @@ constexpr Stage table[] = {
     {"xtc", "", 'x', "xtc", xtc_active, xtc},
     {"temperature", "|temp|", 't', "temp-ext", [](const SamplingOptions&) { return true; },
      temperature},
+    {"adaptive_p", "|adaptivep|", 'a', "adaptive-p",
+     [](const SamplingOptions& options) { return options.adaptive_target >= 0; }, nullptr},
 };
 
 }  // namespace

@@ -300,6 +300,11 @@ TEST(errors, sampling) {
                  "--dry-penalty-last-n takes a whole number, -1 or more, not \"-2\"");
     expect_error(run({"--dry-sequence-breaker", ".", "--dry-sequence-breaker", ""}),
                  "--dry-sequence-breaker takes a text, not an empty one; none is for no such text");
+    expect_error(run({"--adaptive-target", "1.5"}),
+                 "--adaptive-target takes a number, 1 or less, not \"1.5\"");
+    for (const std::string wrong : {"-0.1", "1"})
+        expect_error(run({"--adaptive-decay", wrong}),
+                     "--adaptive-decay takes a number from 0 to 0.99, not \"" + wrong + "\"");
     for (const std::string wrong : {"3", "-1", "v2"})
         expect_error(run({"--mirostat", wrong}),
                      "--mirostat takes a whole number from 0 to 2, not \"" + wrong + "\"");

@@ -174,7 +174,7 @@ TEST(samplers, orders_are_said_by_letters_or_names) {
     EXPECT_EQ(warnings[0],
               "there is no sampler \"mirostat\", it is left out; there are penalties (e), "
               "dry (d), top_n_sigma (s), top_k (k), typ_p (y), top_p (p), min_p (m), xtc (x), "
-              "temperature (t)");
+              "temperature (t), adaptive_p (a)");
     EXPECT_TRUE(warnings[1].starts_with(
         "there are no samplers \"i\", \"z\", \"\\x1b\", they are left out; there are penalties"))
         << warnings[1];
