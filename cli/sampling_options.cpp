@@ -18,11 +18,10 @@ constexpr std::string_view no_grammar = "output cannot be bound to a grammar";
 constexpr Option list[] = {
     {"-s, --seed", "N", "of the random numbers; -1: a random one, which is printed (default: -1)"},
     {"--samplers", "NAMES",
-     "samplers in their order, separated by ; (default: "
-     "penalties;dry;top_n_sigma;top_k;typ_p;top_p;min_p;xtc;temperature); there is adaptive_p, "
-     "too"},
+     "samplers in their order, separated by ; there are infill and adaptive_p, too (default: "
+     "penalties;dry;top_n_sigma;top_k;typ_p;top_p;min_p;xtc;temperature)"},
     {"--sampler-seq, --sampling-seq", "LETTERS",
-     "the same by letters (default: edskypmxt), adaptive_p is a"},
+     "the same by letters; infill is i, adaptive_p a (default: edskypmxt)"},
     {"--temp, --temperature", "T", "0: always the most likely token (default: 0.8)"},
     {"--dynatemp-range", "X", "the temperature varies so far up and down; 0: off (default: 0)"},
     {"--dynatemp-exp", "X", "exponent of the entropy that it varies with (default: 1)"},
@@ -40,8 +39,8 @@ constexpr Option list[] = {
     {"--presence-penalty", "X", "subtracted once for such tokens; 0: off (default: 0)"},
     {"--frequency-penalty", "X", "subtracted each time; 0: off (default: 0)"},
     {"--dry-multiplier", "X",
-     "of what is subtracted for tokens that would go on repeating a text; 0: off (default: 0)"},
-    {"--dry-base", "X", "what that grows by with each token repeated (default: 1.75)"},
+     "subtracted for tokens that would repeat more of what is repeated; 0: off (default: 0)"},
+    {"--dry-base", "X", "that grows by this factor with each token repeated (default: 1.75)"},
     {"--dry-allowed-length", "N", "tokens that may be repeated at no cost (default: 2)"},
     {"--dry-penalty-last-n", "N",
      "tokens that dry looks back at; 0: off, -1: all of the context (default: 64)"},
@@ -49,7 +48,7 @@ constexpr Option list[] = {
      "nothing is a repetition across this text, or none for no such text; several by several "
      "options, with the escapes of -p (default: \\n : \" *)"},
     {"--adaptive-target", "P",
-     "adaptive_p prefers tokens so that their mean probability is P; -1: off (default: -1)"},
+     "mean probability of tokens that adaptive_p aims at; -1: off (default: -1)"},
     {"--adaptive-decay", "X",
      "what a token weighs in that mean when the next is chosen, up to 0.99 (default: 0.9)"},
     {"--mirostat", "N",

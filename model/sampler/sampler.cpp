@@ -51,6 +51,7 @@ Breakers breakers_of(const SamplingOptions& options, const Tokenizer* tokenizer)
 Sampler::Sampler(SamplingOptions options, const Tokenizer* tokenizer)
     : options_(checked(std::move(options))),
       history_(options_.penalty_last_n),
+      tokenizer_(tokenizer),
       breakers_(breakers_of(options_, tokenizer)),
       randoms_(options_.order.size(), Random(options_.seed)),
       random_(options_.seed) {
@@ -93,7 +94,8 @@ void require_numbers(std::span<const float> logits) {
 size_t Sampler::choose(std::span<const float> logits) {
     for (size_t i = list(biased(logits)); i < options_.order.size(); ++i)
         if (!draws(options_.order[i]) && options_.order[i]->active(options_))
-            options_.order[i]->apply(candidates_, {options_, history_, randoms_[i], &breakers_});
+            options_.order[i]->apply(candidates_,
+                                     {options_, history_, randoms_[i], &breakers_, tokenizer_});
     if (mirostat_) return mirostat_->draw(candidates_, random_);
     if (adaptive_) return adaptive_->draw(candidates_, random_);
     return draw(candidates_, random_);

@@ -18,8 +18,8 @@ void require_numbers(std::span<const float> logits);
 
 class Sampler {
   public:
-    // Throws Error where an option makes no sense. `tokenizer`: of the tokens; samplers that look
-    // at their texts, of which dry is one, need it.
+    // Throws Error where an option makes no sense. `tokenizer`, of the tokens, is needed by
+    // samplers that look at their texts, dry and infill, as long as they run.
     explicit Sampler(SamplingOptions options, const Tokenizer* tokenizer = nullptr);
 
     // `logits` of all tokens. Throws Error where they are no numbers, or the options leave none to
@@ -42,6 +42,7 @@ class Sampler {
 
     SamplingOptions options_;
     History history_;
+    const Tokenizer* tokenizer_;
     Breakers breakers_;            // of dry, where that is on
     std::vector<Random> randoms_;  // of the stages
     Random random_;                // of the draw

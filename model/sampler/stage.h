@@ -21,8 +21,9 @@ namespace tandem::model {
 struct StageState {
     const SamplingOptions& options;
     const History& history;
-    Random& random;                      // of this sampler alone
-    const Breakers* breakers = nullptr;  // for dry
+    Random& random;                        // of this sampler alone
+    const Breakers* breakers = nullptr;    // for dry
+    const Tokenizer* tokenizer = nullptr;  // for infill
 };
 
 struct Stage {

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "model/sampler/dry.h"
+#include "model/sampler/infill.h"
 #include "model/sampler/stage.h"
 
 namespace tandem::model {
@@ -182,6 +183,7 @@ constexpr Stage table[] = {
     {"xtc", "", 'x', "xtc", xtc_active, xtc},
     {"temperature", "|temp|", 't', "temp-ext", [](const SamplingOptions&) { return true; },
      temperature},
+    {"infill", "", 'i', "infill", [](const SamplingOptions&) { return true; }, infill},
     {"adaptive_p", "|adaptivep|", 'a', "adaptive-p",
      [](const SamplingOptions& options) { return options.adaptive_target >= 0; }, nullptr},
 };
