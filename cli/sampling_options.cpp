@@ -5,6 +5,7 @@
 
 #include "cli/format.h"
 #include "cli/prompt.h"
+#include "cli/sampling_notes.h"
 #include "gguf/error.h"
 #include "model/architecture.h"
 #include "model/sampler/stage.h"
@@ -158,6 +159,7 @@ model::SamplingOptions read_sampling(const Arguments& arguments, const gguf::Fil
                 throw Error("-l " + text + ": the model has tokens 0 to " +
                             std::to_string(tokens - 1));
         }
+    add_sampling_notes(arguments, options, notes);
     return options;
 }
 

@@ -212,6 +212,7 @@ TEST(run, says_how_it_samples_and_what_that_took) {
         result.error,
         std::regex(
             "note: there is no sampler \"nonsense\", it is left out; there are .*\n"
+            "note: --top-p has no effect: top_p is not among the samplers \\(--samplers\\)\n"
             "sampler seed: 1\n"
             "sampler params:\n"
             "\trepeat_last_n = 64, repeat_penalty = 1\\.000, frequency_penalty = 0\\.000, "
