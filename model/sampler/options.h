@@ -23,21 +23,23 @@ struct SamplingOptions {
     float repeat_penalty = 1;     // 1: off
     float frequency_penalty = 0;  // 0: off
     float presence_penalty = 0;   // 0: off
-    float dry_multiplier = 0;     // 0: off
+    float top_n_sigma = -1;       // 0 and less: off
+    int64_t top_k = 40;           // 0 and less: off
+    float typical_p = 1;          // 1 and more: off
+    float top_p = 0.95f;          // 1 and more: off
+    float min_p = 0.05f;          // 0 and less: off
+    float xtc_probability = 0;    // 0 and less: off
+    float xtc_threshold = 0.1f;   // above 0.5: off
+    float temperature = 0.8f;     // 0 and less: the most likely token
+    float temperature_range = 0;  // 0 and less: the temperature is fixed
+    float temperature_exponent = 1;
+
+    float dry_multiplier = 0;  // 0: off
     float dry_base = 1.75f;
     int64_t dry_allowed_length = 2;  // tokens that may be repeated at no cost
     int64_t dry_last_n = 64;         // accepted tokens that dry looks at; 0: off
     std::vector<std::string> dry_breakers{"\n", ":", "\"", "*"};  // texts, see Breakers
-    float top_n_sigma = -1;                                       // 0 and less: off
-    int64_t top_k = 40;                                           // 0 and less: off
-    float typical_p = 1;                                          // 1 and more: off
-    float top_p = 0.95f;                                          // 1 and more: off
-    float min_p = 0.05f;                                          // 0 and less: off
-    float xtc_probability = 0;                                    // 0 and less: off
-    float xtc_threshold = 0.1f;                                   // above 0.5: off
-    float temperature = 0.8f;     // 0 and less: the most likely token
-    float temperature_range = 0;  // 0 and less: the temperature is fixed
-    float temperature_exponent = 1;
+
     float adaptive_target = -1;  // of adaptive_p, which `order` need not have; below 0: off
     float adaptive_decay = 0.9f;
     int64_t mirostat = 0;       // its version, which takes the place of `order`; 0: off
