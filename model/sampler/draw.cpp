@@ -20,8 +20,8 @@ void require_drawable(const Candidates& candidates) {
     const float most = maximum(candidates);
     if (most == -INFINITY)
         throw Error(
-            "no token is left to choose: biases (-l, --ignore-eos), the model's suppress_tokens or "
-            "penalties forbid all of them");
+            "no token is left to choose: biases (-l, --ignore-eos), the model's suppress_tokens, "
+            "penalties or a grammar forbid all of them");
     if (most == INFINITY)
         throw Error(
             "sampling: penalties or biases are too large: a token's logit is infinite with them");

@@ -91,11 +91,15 @@ void require_numbers(std::span<const float> logits) {
             "another copy of the file, another device (-dev) or a wider --reduce-type may help");
 }
 
-size_t Sampler::choose(std::span<const float> logits) {
+int32_t Sampler::choose(std::span<const float> logits) {
     for (size_t i = list(biased(logits)); i < options_.order.size(); ++i)
         if (!draws(options_.order[i]) && options_.order[i]->active(options_))
             options_.order[i]->apply(candidates_,
                                      {options_, history_, randoms_[i], &breakers_, tokenizer_});
+    return candidates_.list[draw_one()].id;
+}
+
+size_t Sampler::draw_one() {
     if (mirostat_) return mirostat_->draw(candidates_, random_);
     if (adaptive_) return adaptive_->draw(candidates_, random_);
     return draw(candidates_, random_);
@@ -106,9 +110,13 @@ void Sampler::accept(int32_t token) {
     if (adaptive_) adaptive_->accept(token);
 }
 
-int32_t Sampler::sample(std::span<const float> logits) {
+int32_t Sampler::sample(std::span<const float> logits, const Bounds* bounds) {
     require_numbers(logits);
-    return candidates_.list[choose(logits)].id;
+    const int32_t token = choose(logits);
+    if (!bounds || bounds->allows(token)) return token;
+    bound_.assign(logits.begin(), logits.end());
+    bounds->forbid(bound_);
+    return choose(bound_);
 }
 
 std::string Sampler::describe() const {

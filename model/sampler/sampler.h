@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -16,6 +17,13 @@ namespace tandem::model {
 // Throws Error where one of the logits is NaN or infinitely large.
 void require_numbers(std::span<const float> logits);
 
+// What may come next at all, whatever its logit.
+struct Bounds {
+    std::function<bool(int32_t token)> allows;
+    // Sets the logits of all tokens that may not come to minus infinity.
+    std::function<void(std::span<float> logits)> forbid;
+};
+
 class Sampler {
   public:
     // Throws Error where an option makes no sense. `tokenizer`, of the tokens, is needed by
@@ -23,8 +31,9 @@ class Sampler {
     explicit Sampler(SamplingOptions options, const Tokenizer* tokenizer = nullptr);
 
     // `logits` of all tokens. Throws Error where they are no numbers, or the options leave none to
-    // draw from.
-    int32_t sample(std::span<const float> logits);
+    // draw from. Within bounds, a token outside of them is replaced by another draw from those
+    // inside: asking after one token takes much less time than asking after all.
+    int32_t sample(std::span<const float> logits, const Bounds* bounds = nullptr);
     // A token of the prompt, or the one that was chosen: penalties look back at it.
     void accept(int32_t token);
 
@@ -33,8 +42,8 @@ class Sampler {
     std::string describe() const;
 
   private:
-    // Shortens the list of candidates and chooses one of them.
-    size_t choose(std::span<const float> logits);
+    int32_t choose(std::span<const float> logits);
+    size_t draw_one();  // of the candidates, the index
     // Lists the candidates; gives the first stage that they have not gone through.
     size_t list(std::span<const float> logits);
     // The logits with the biases added, which stay until the next call.
@@ -49,7 +58,7 @@ class Sampler {
     std::optional<Mirostat> mirostat_;
     std::optional<Adaptive> adaptive_;
     Candidates candidates_;
-    std::vector<float> biased_;
+    std::vector<float> biased_, bound_;
 };
 
 }  // namespace tandem::model

@@ -237,6 +237,51 @@ TEST(samplers, biases_forbid_and_force) {
     EXPECT_EQ(Sampler(options).sample(Numbers{50, 1, 2}), 1);
 }
 
+TEST(samplers, bounds_are_asked_after_the_choice_and_then_for_all) {
+    SamplingOptions options;
+    options.order = default_order();
+    options.temperature = 0;
+    Sampler sampler(options);
+    const Numbers logits{1, 3, 2, -INFINITY};
+    int asked = 0, forbidden = 0;
+    std::vector<bool> allowed{true, true, true, true};
+    const Bounds bounds{.allows =
+                            [&](int32_t token) {
+                                ++asked;
+                                return bool(allowed[size_t(token)]);
+                            },
+                        .forbid =
+                            [&](std::span<float> all) {
+                                ++forbidden;
+                                for (size_t i = 0; i < all.size(); ++i)
+                                    if (!allowed[i]) all[i] = -INFINITY;
+                            }};
+    EXPECT_EQ(sampler.sample(logits, &bounds), 1);
+    EXPECT_EQ(std::pair(asked, forbidden), std::pair(1, 0));
+    allowed[1] = false;
+    EXPECT_EQ(sampler.sample(logits, &bounds), 2);
+    EXPECT_EQ(std::pair(asked, forbidden), std::pair(2, 1));
+    EXPECT_EQ(sampler.sample(logits), 1);
+    allowed[0] = allowed[2] = false;
+    EXPECT_NE(test::error_of([&] { sampler.sample(logits, &bounds); }).find("or a grammar forbid"),
+              std::string::npos);
+}
+
+// What lies below the most likely tokens is found all the same.
+TEST(samplers, bounds_come_before_all_samplers) {
+    SamplingOptions options;
+    options.order = default_order();
+    options.top_k = 1;
+    Sampler sampler(options);
+    const Numbers logits{5, 4, 3, -20};
+    const Bounds bounds{.allows = [](int32_t token) { return token == 3; },
+                        .forbid =
+                            [](std::span<float> all) {
+                                for (size_t i = 0; i < 3; ++i) all[i] = -INFINITY;
+                            }};
+    EXPECT_EQ(sampler.sample(logits, &bounds), 3);
+}
+
 TEST(samplers, what_is_no_number_is_refused) {
     std::vector<std::string> warnings;
     SamplingOptions options = recommended_sampling({}, warnings);
@@ -260,7 +305,7 @@ TEST(samplers, where_nothing_is_left_to_draw_from_that_is_said) {
             options.biases = {{0, -INFINITY}, {1, -INFINITY}, {2, -INFINITY}};
             EXPECT_EQ(fault(options, {3, 2, 1}, {}),
                       "no token is left to choose: biases (-l, --ignore-eos), the model's "
-                      "suppress_tokens or penalties forbid all of them");
+                      "suppress_tokens, penalties or a grammar forbid all of them");
         }
 }
 
