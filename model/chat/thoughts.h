@@ -38,11 +38,12 @@ class Voices {
     // `prompt`: what the model goes on with, which may have begun a thought.
     Voices(std::span<const Mark> marks, std::string_view prompt);
 
-    // Who speaks, as far as whole marks tell.
-    Voice voice() const { return voice_; }
     // What is certain by now of the text so far.
     std::vector<Part> push(std::string_view piece);
     std::vector<Part> flush();  // the rest
+
+    Voice voice() const { return voice_; }
+    bool begun() const { return begun_; }  // it has said something
 
   private:
     size_t find(const Mark& mark) const;  // in what is pending
