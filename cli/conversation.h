@@ -50,6 +50,10 @@ class Conversation {
     // thought that is long enough. None where that is the model's choice.
     std::optional<int32_t> dictated() const;
     void take(int32_t token);  // came
+    // How the answer that is to come is told from thoughts, and where it begins.
+    std::span<const model::Mark> marks() const { return marks_; }
+    const model::Voices& voices() const { return voices_; }
+
     // What the model means by a token of its answer, and what the reader sees of that.
     std::string_view piece(int32_t token) const;
     std::string hear(std::string_view piece);

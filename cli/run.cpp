@@ -9,6 +9,7 @@
 #include "cli/conversation.h"
 #include "cli/driver.h"
 #include "cli/evaluate_prompt.h"
+#include "cli/grammar_options.h"
 #include "cli/model_keys.h"
 #include "cli/model_options.h"
 #include "cli/notes.h"
@@ -20,6 +21,7 @@
 #include "cli/subcommands.h"
 #include "cli/token_line.h"
 #include "gguf/error.h"
+#include "model/chat/bound_answer.h"
 #include "model/sampler/sampler.h"
 #include "model/tokenizer/tokenizer.h"
 #include "model/tokenizer/utf8_stream.h"
@@ -55,8 +57,8 @@ constexpr OptionGroup output_options{"text", output_list};
 
 constexpr const OptionGroup* groups[] = {
     &file_options,   &key_options,          &prompt_options,   &conversation_options,
-    &output_options, &prompt_cache_options, &sampling_options, &step_options,
-    &device_options, &override_options,     &foreign_options};
+    &output_options, &prompt_cache_options, &sampling_options, &grammar_options,
+    &step_options,   &device_options,       &override_options, &foreign_options};
 constexpr const Glossary* glossaries[] = {&device_names, &device_environment};
 
 // Standard output: text that has not ended in the middle of a character.
@@ -90,6 +92,7 @@ struct Run {
     std::optional<PromptCache> cache;
     std::optional<ContextShift> shift;
     std::unique_ptr<Conversation> conversation;  // none: the text itself goes on
+    std::unique_ptr<model::BoundAnswer> bound;   // none: there is no grammar
     Accounts accounts;
     Output output;
     StopTexts stop_texts;
@@ -115,6 +118,7 @@ struct Run {
     // What is written is added to the text, the last token before it is evaluated.
     void write(const model::Tokenizer& tokenizer, model::Sampler& sampler);
     void write_answer(const model::Tokenizer& tokenizer, model::Sampler& sampler);
+    void begin_grammar();
     void say(std::string_view piece);
 };
 
@@ -278,15 +282,25 @@ void Run::write_answer(const model::Tokenizer& tokenizer, model::Sampler& sample
     driver->end_by_interrupts(true);
 }
 
+void Run::begin_grammar() {
+    if (conversation)
+        bound->begin(conversation->marks(), conversation->voices());
+    else
+        bound->begin();
+}
+
 void Run::write(const model::Tokenizer& tokenizer, model::Sampler& sampler) {
     std::optional<Entry> entry(std::in_place, accounts.generation, driver->executor());
     stop_texts.begin();
+    if (bound) begin_grammar();
     for (int64_t left = limit; left != 0 && !interrupts.pending(); --left) {
         std::optional<int32_t> dictated;
         if (conversation) dictated = conversation->dictated();
-        int32_t token = dictated ? *dictated : sampler.sample(session->logits());
+        const model::Bounds* bounds = bound ? &bound->bounds() : nullptr;
+        int32_t token = dictated ? *dictated : sampler.sample(session->logits(), bounds);
         sampler.accept(token);
         if (conversation) conversation->take(token);
+        if (bound) bound->accept(token);
         text.push_back(token);
         if (tokenizer.ends_generation(token)) return;
         // A control token may be named, too, though nothing is written of it.
@@ -296,7 +310,7 @@ void Run::write(const model::Tokenizer& tokenizer, model::Sampler& sampler) {
         const std::optional<size_t> end = stop_texts.find_end(piece);
         say(piece.substr(0, end.value_or(piece.size())));
         ++accounts.generated;
-        if (left == 1 || end) return;
+        if (left == 1 || end || (bound && bound->must_end())) return;
         if (session->left() == 0) {
             full = !shift->goes_on();
             if (full) return;
@@ -344,6 +358,9 @@ void act(Run& run) {
     const model::SamplingOptions sampling =
         read_sampling(arguments, file, tokenizer, context, notes);
     model::Sampler sampler(sampling, &tokenizer);
+    if (auto grammar = read_grammar(arguments, &run.interrupts))
+        run.bound =
+            std::make_unique<model::BoundAnswer>(std::move(*grammar), tokenizer, run.special);
     run.cache.emplace(arguments, file, run.interrupts);
     run.shift.emplace(arguments, tokenizer.adds_bos());
     run.conversation = Conversation::begin(arguments, file, tokenizer, notes);
@@ -384,6 +401,8 @@ int run(const Arguments& arguments) {
         std::cerr << "the context is full: the text ends here; -c makes it longer, and "
                      "--context-shift lets the text go on\n";
     if (run.interrupts.pending()) std::cerr << "interrupted\n";
+    if (run.accounts.generated > 0 && run.bound && !run.bound->can_end())
+        std::cerr << "the text ends before its grammar does\n";
     std::cerr << report(run.accounts, run.driver ? &run.driver->blueprint() : nullptr) << "\n";
     return run.interrupts.pending() ? run.interrupts.exit_code() : 0;
 }

@@ -14,8 +14,6 @@ namespace tandem::cli {
 
 namespace {
 
-constexpr std::string_view no_grammar = "output cannot be bound to a grammar";
-
 constexpr Option list[] = {
     {"-s, --seed", "N", "of the random numbers; -1: a random one, which is printed (default: -1)"},
     {"--samplers", "NAMES",
@@ -60,10 +58,6 @@ constexpr Option list[] = {
     {"-l, --logit-bias", "LIST", "added to the logits of tokens: 15043+1,29889-inf"},
     {"--ignore-eos", "", "no token may end the text"},
     {"-bs, --backend-sampling", "", "", Effect::Ignored},
-    {"--grammar", "TEXT", no_grammar, Effect::Refused},
-    {"--grammar-file", "FILE", no_grammar, Effect::Refused},
-    {"-j, --json-schema", "TEXT", no_grammar, Effect::Refused},
-    {"-jf, --json-schema-file", "FILE", no_grammar, Effect::Refused},
 };
 
 constexpr float largest = std::numeric_limits<float>::max();

@@ -255,6 +255,22 @@ TEST(conversation, ends_thoughts_that_are_long_enough) {
     EXPECT_EQ(none.out, chat({"-p", "a"}).out);
 }
 
+TEST(conversation, binds_each_answer_to_the_grammar) {
+    const Result result =
+        chat({"-cnv", "-n", "20", "--grammar", "root ::= \"x\" [yz]{2}"}, "ab\ncd\n");
+    EXPECT_EQ(result.code, 0) << result.error;
+    EXPECT_TRUE(std::regex_match(result.out, std::regex("x[yz]{2}\nx[yz]{2}\n"))) << result.out;
+    // Not a thought, which this model never ends.
+    const std::string thinking = "{{ messages[0].content }}<think>{# </think> #}";
+    const Words bound{"-p", "a", "--chat-template", thinking, "--grammar", "root ::= \"xyz\""};
+    const Result thought = chat(bound);
+    EXPECT_TRUE(thought.out.starts_with("[Start thinking]\n")) << thought.out;
+    EXPECT_NE(thought.error.find("the text ends before its grammar does"), std::string::npos);
+    Words raw = bound;
+    raw.insert(raw.end(), {"--reasoning-format", "none", "-n", "20"});
+    EXPECT_EQ(chat(raw).out, "xyz\n");
+}
+
 TEST(conversation, ctrl_c_ends_the_answer_and_then_the_conversation) {
     Process process({"run", "-m", chatty_model().string(), "-dev", "reference", "-n", "-1", "-c",
                      "100000", "--ignore-eos", "-cnv"},

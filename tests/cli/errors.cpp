@@ -314,6 +314,31 @@ TEST(errors, sampling) {
                  "--mirostat-lr takes a number, 0 or more, not \"-0.1\"");
 }
 
+TEST(errors, grammars) {
+    expect_error(run({"--grammar", "root ::= \"a"}),
+                 "--grammar: line 1, column 10: the text that begins here has no closing \"");
+    expect_error(run({"--grammar", ""}),
+                 "--grammar: there is no rule \"root\", which stands for the whole text");
+    const std::string file = write_file("wrong.gbnf", "root ::= (\n\"a\"\n").string();
+    expect_error(run({"--grammar-file", file}),
+                 file + ": line 1, column 10: the group that begins here has no closing )");
+    expect_error(run({"--grammar-file", "/no/grammar.gbnf"}),
+                 "cannot read the grammar from /no/grammar.gbnf: No such file or directory");
+    expect_error(run({"-j", "{"}), "--json-schema: the JSON schema is no JSON from byte 2 on");
+    expect_error(run({"-j", R"({"not": {}})"}),
+                 "--json-schema: JSON schema at \"#\": the keyword \"not\" is not supported");
+    const std::string schema = write_file("wrong.json", "{\"type\": \"text\"}").string();
+    expect_error(run({"-jf", schema}),
+                 schema +
+                     ": JSON schema at \"#\": type \"\\\"text\\\"\" is none of object, array, "
+                     "string, number, integer, boolean, null");
+    expect_error(run({"-jf", "/dev/zero"}),
+                 "cannot read the JSON schema from /dev/zero: it has more than 16 MiB");
+    expect_error(run({"-j", "{}", "--grammar", "root ::= \"a\""}),
+                 "more than one grammar given: choose one of --grammar, --grammar-file, -j and "
+                 "-jf");
+}
+
 TEST(errors, logits) {
     auto logits = [](const Words& more) {
         Words words{"logits", "-m", tiny_model().string()};
