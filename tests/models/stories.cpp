@@ -29,10 +29,9 @@ cli::EngineOptions options_of(const char* device, const Mapping& mapping, int64_
     return options;
 }
 
-// On CPU devices.
-double perplexity(const gguf::File& file, const Mapping& mapping, std::span<const int32_t> tokens,
-                  int64_t length, int64_t count) {
-    return test::perplexity(file, options_of("cpu", mapping, length), tokens, length, count);
+double perplexity(const gguf::File& file, const char* device, const Mapping& mapping,
+                  std::span<const int32_t> tokens, int64_t length, int64_t count) {
+    return test::perplexity(file, options_of(device, mapping, length), tokens, length, count);
 }
 
 // The figure of scripts/check_tiny_model.py, which shares no code with the engine.
@@ -47,11 +46,15 @@ TEST(BundledModel, predicts_stories_that_it_has_not_seen) {
     const std::vector<int32_t> tokens = tokenizer.encode(text, {.parse_special = false});
     EXPECT_EQ(int64_t(tokens.size()) / length, windows);
     EXPECT_LT(expected, 1.25);
+    const auto relative = [&](const char* device, const Mapping& mapping) {
+        return perplexity(file, device, mapping, tokens, length, windows) / expected;
+    };
+    EXPECT_NEAR(relative("reference", {"none", 1, {}}), 1, 1e-6);
+    // Where tokens become codes of 8 bits, a last bit that a cut changes turns some of them.
     for (const Mapping& mapping :
          {Mapping{"none", 1, {}}, Mapping{"layer", 2, {}}, Mapping{"tensor", 2, {}},
           Mapping{"tensor", 3, {}}, Mapping{"graph", 2, {3, 1}}})
-        EXPECT_NEAR(perplexity(file, mapping, tokens, length, windows) / expected, 1, 1e-5)
-            << to_string(mapping);
+        EXPECT_NEAR(relative("cpu", mapping), 1, 1e-4) << to_string(mapping);
 }
 
 TEST(BundledModel, tokenizes_and_continues_as_it_was_trained) {
@@ -108,7 +111,7 @@ TEST_P(TrainedModel, is_the_same_however_it_is_divided) {
 
     const Mapping one{"none", 1, {}};
     const auto alone = evaluate(file, options_of("cpu", one, length), prompt, 0);
-    const double expected = perplexity(file, one, tokens, length, windows);
+    const double expected = perplexity(file, "cpu", one, tokens, length, windows);
     for (const Mapping& mapping : mappings) {
         SCOPED_TRACE(to_string(mapping));
         const auto options = options_of("cpu", mapping, length);
@@ -120,7 +123,7 @@ TEST_P(TrainedModel, is_the_same_however_it_is_divided) {
                 shared_by_all.emplace(role(partition.axis));
         EXPECT_TRUE(shared_by_all.contains(divided)) << ::testing::PrintToString(shared_by_all);
         EXPECT_LE(nmse(evaluate(file, options, prompt, 0).logits, alone.logits), 1e-3);
-        EXPECT_NEAR(perplexity(file, mapping, tokens, length, windows) / expected, 1, 0.005);
+        EXPECT_NEAR(perplexity(file, "cpu", mapping, tokens, length, windows) / expected, 1, 0.005);
     }
 }
 
