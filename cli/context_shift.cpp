@@ -1,7 +1,6 @@
 #include "cli/context_shift.h"
 
 #include <algorithm>
-#include <limits>
 
 namespace tandem::cli {
 

@@ -208,21 +208,33 @@ bool Run::make_room(std::vector<int32_t>& prompt, int64_t context) {
     return true;
 }
 
-// The text goes on without what the shift leaves out. The last token is still to be evaluated.
+// The text goes on without what the shift leaves out. The last token is still to be evaluated. An
+// interrupt ends it between two steps; the text is as long then as the session has it.
 void Run::forget_half() {
     const Entry entry(accounts.prompt, driver->executor());
     std::vector<int32_t> left = shift->shifted(text);
     const int64_t known = go_back_for(left);
     text = std::move(left);
     session.emplace(driver->session(known));
-    session->evaluate(std::span(text).subspan(size_t(known), text.size() - 1 - size_t(known)));
-    accounts.prompt.tokens += session->position() - known;
+    const std::span<const int32_t> all = std::span(text).first(text.size() - 1);
+    while (session->position() < int64_t(all.size()) && !interrupts.pending()) {
+        const auto rest = all.subspan(size_t(session->position()));
+        const auto step =
+            rest.first(std::min(rest.size(), size_t(driver->executor().most_tokens())));
+        session->evaluate(step);
+        accounts.prompt.tokens += int64_t(step.size());
+    }
+    text.resize(size_t(session->position()) + 1);
 }
 
 void Run::generate(const model::Tokenizer& tokenizer, model::Sampler& sampler,
                    std::span<const int32_t> prompt, int64_t known, std::string_view echo) {
-    // Penalties look back at all of a conversation, once.
-    const auto first_new = std::ranges::mismatch(text, prompt).in2;
+    // Penalties look back at all of a conversation as it is now, once.
+    auto first_new = std::ranges::mismatch(text, prompt).in2;
+    if (first_new - prompt.begin() < int64_t(text.size())) {
+        sampler.forget();
+        first_new = prompt.begin();
+    }
     for (auto token = first_new; token != prompt.end(); ++token) sampler.accept(*token);
     text.assign(prompt.begin(), prompt.end());
     if (shift->goes_on())
@@ -316,6 +328,7 @@ void Run::write(const model::Tokenizer& tokenizer, model::Sampler& sampler) {
             if (full) return;
             entry.reset();
             forget_half();
+            if (interrupts.pending()) return;
             entry.emplace(accounts.generation, driver->executor());
         }
         session->evaluate({&token, 1});
@@ -398,8 +411,9 @@ int run(const Arguments& arguments) {
     if (run.session && !run.session->logits().empty())
         run.accounts.hash = hash_of(run.session->logits());
     if (run.full)
-        std::cerr << "the context is full: the text ends here; -c makes it longer, and "
-                     "--context-shift lets the text go on\n";
+        std::cerr << "the context is full: the text ends here; -c makes it longer"
+                  << (arguments.on("context-shift") ? "" : ", and --context-shift lets it go on")
+                  << "\n";
     if (run.interrupts.pending()) std::cerr << "interrupted\n";
     if (run.accounts.generated > 0 && run.bound && !run.bound->can_end())
         std::cerr << "the text ends before its grammar does\n";

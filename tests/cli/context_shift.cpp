@@ -8,6 +8,7 @@
 
 #include "cli/process.h"
 #include "cli/tiny_model.h"
+#include "data.h"
 
 namespace tandem::test {
 
@@ -75,6 +76,17 @@ TEST(ContextShift, lets_texts_go_on) {
               result.out);
     EXPECT_EQ(write({"reference", "--context-shift", "--keep", "-2"}).error,
               "error: --keep takes a whole number, -1 or more, not \"-2\"\n");
+}
+
+// Where what is left goes on as what was there, nothing is evaluated anew.
+TEST(ContextShift, of_a_text_that_repeats_itself) {
+    const std::string model = data("fixtures/qwen2.gguf").string();
+    const Result result =
+        tandem({"run", "-m", model, "-dev", "reference", "-p", "aaaaaaaa", "-no-cnv", "-c", "32",
+                "-n", "60", "-l", "64+1000", "--temp", "0", "--context-shift"});
+    EXPECT_EQ(result.code, 0) << result.error;
+    EXPECT_TRUE(says(result, "generated: 60 tokens")) << result.error;
+    EXPECT_TRUE(says(result, "prompt: 8 tokens")) << result.error;
 }
 
 }  // namespace tandem::test
