@@ -130,7 +130,7 @@ std::unique_ptr<Conversation> Conversation::begin(const Arguments& arguments,
              {"chat-template", "chat-template-file", "system-prompt", "system-prompt-file",
               "chat-template-kwargs", "reasoning", "reasoning-format", "reasoning-budget",
               "reasoning-budget-message"})
-            if (arguments.has(name))
+            if (arguments.has(name) && arguments.text(name) != "-1")
                 throw Error("option --" + std::string(name) +
                             " is about a conversation (-cnv), and this run is about a text");
         return {};
@@ -145,7 +145,7 @@ std::unique_ptr<Conversation> Conversation::begin(const Arguments& arguments,
     std::unique_ptr<Conversation> conversation(
         new Conversation(arguments, tokenizer, std::move(*source)));
     if (system) conversation->messages_.push_back({.role = "system", .content = *system});
-    if (conversation->budget_ >= 0 && model::marks_of(conversation->template_.source()).empty())
+    if (conversation->budget_ >= 0 && conversation->template_marks_.empty())
         notes.push_back("the template has no thoughts: --reasoning-budget has no effect");
     if (!arguments.has("conversation"))
         notes.push_back(
@@ -158,11 +158,12 @@ Conversation::Conversation(const Arguments& arguments, const model::Tokenizer& t
                            std::string source)
     : tokenizer_(tokenizer),
       template_(std::move(source), tokenizer, chat_options(arguments)),
+      template_marks_(model::marks_of(template_.source())),
       special_(arguments.on("special")),
       escapes_(arguments.on("escape", true)),
       budget_(arguments.integer("reasoning-budget", -1, -1)),
       budget_message_(budget_message(arguments)) {
-    if (tells_thoughts(arguments)) marks_ = model::marks_of(template_.source());
+    if (tells_thoughts(arguments)) marks_ = template_marks_;
     goes_on_ = !arguments.on("single-turn") &&
                (arguments.has("conversation") || isatty(STDIN_FILENO) != 0);
 }
@@ -171,9 +172,9 @@ std::vector<int32_t> Conversation::prompt() {
     const model::jinja::Text text = template_.render(messages_);
     voices_ = model::Voices(marks_, text.bytes());
     thinking_budget_.reset();
-    const std::span<const model::Mark> marks = model::marks_of(template_.source());
-    if (budget_ >= 0 && !marks.empty())
-        thinking_budget_.emplace(tokenizer_, marks, text.bytes(), budget_, budget_message_);
+    if (budget_ >= 0 && !template_marks_.empty())
+        thinking_budget_.emplace(tokenizer_, template_marks_, text.bytes(), budget_,
+                                 budget_message_);
     answer_ = {.role = "assistant"};
     thinking_ = false;
     return template_.encode(text);

@@ -70,7 +70,8 @@ class Conversation {
 
     const model::Tokenizer& tokenizer_;
     const model::ChatTemplate template_;
-    std::span<const model::Mark> marks_;  // of thoughts; none: they are shown as the model has them
+    const std::span<const model::Mark> template_marks_;  // of thoughts
+    std::span<const model::Mark> marks_;  // the same; none: they are shown as the model has them
     const bool special_, escapes_;
     bool goes_on_ = false;
     const int64_t budget_;              // tokens of a thought; below 0 as many as it takes

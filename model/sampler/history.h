@@ -23,6 +23,10 @@ class History {
         auto oldest = counts_.find(*(tokens_.end() - 1 - window_));
         if (--oldest->second == 0) counts_.erase(oldest);
     }
+    void clear() {
+        tokens_.clear();
+        counts_.clear();
+    }
     const std::unordered_map<int32_t, int>& counts() const { return counts_; }
     // The newest of them is last; fewer where there are no more.
     std::span<const int32_t> last(int64_t count) const {
@@ -32,7 +36,7 @@ class History {
 
   private:
     int64_t window_;
-    std::vector<int32_t> tokens_;  // of the whole run
+    std::vector<int32_t> tokens_;
     std::unordered_map<int32_t, int> counts_;
 };
 

@@ -36,6 +36,7 @@ class Sampler {
     int32_t sample(std::span<const float> logits, const Bounds* bounds = nullptr);
     // A token of the prompt, or the one that was chosen: penalties look back at it.
     void accept(int32_t token);
+    void forget() { history_.clear(); }  // all of them
 
     uint32_t seed() const { return options_.seed; }  // the one in use
     // "logits -> ?penalties -> top-k -> dist": a question mark where a sampler is off.

@@ -111,6 +111,10 @@ TEST(conversation, goes_on_line_by_line_and_evaluates_what_is_new) {
     EXPECT_EQ(chat({"-cnv"}, "ab\n/regen\n").out, one.out + one.out);
     EXPECT_EQ(chat({"-cnv"}, "ab\ncd\n/clear\nab\n").out, two.out + one.out);
     EXPECT_EQ(chat({"-cnv"}, "ab\n/exit\ncd\n").out, one.out);
+    // Penalties forget what was taken back.
+    const Words penal{"-cnv", "--repeat-penalty", "1.5", "-n", "9"};
+    const std::string first = chat(penal, "ab\n").out;
+    EXPECT_EQ(chat(penal, "ab\n/regen\n/clear\nab\n").out, first + first + first);
     EXPECT_EQ(chat({"-cnv"}, "\n\nab\r\n\n").out, one.out);
     EXPECT_EQ(chat({"-cnv"}, "a\\\nb\n").out, chat({"-cnv"}, "a\\nb\n").out);
 }
