@@ -34,7 +34,17 @@ namespace tandem::cli {
 
 namespace {
 
-constexpr const OptionGroup* groups[] = {&bench_options, &bench_run_options, &foreign_options};
+constexpr std::string_view no_keys = "it would not show in the speed";
+constexpr Option key_list[] = {
+    {"--override-kv", "LIST", no_keys, Effect::Refused},
+    {"--rope-scaling", "TYPE", no_keys, Effect::Refused},
+    {"--rope-scale", "X", no_keys, Effect::Refused, "0|1"},
+    {"--rope-freq-base", "X", no_keys, Effect::Refused, "0"},
+    {"--rope-freq-scale", "X", no_keys, Effect::Refused, "0|1"},
+};
+constexpr OptionGroup key_options{"keys of the model", key_list};
+constexpr const OptionGroup* groups[] = {&bench_options, &bench_run_options, &key_options,
+                                         &foreign_options};
 constexpr const Glossary* glossaries[] = {&bench_columns, &profile_columns, &device_names,
                                           &device_environment, &bench_environment};
 

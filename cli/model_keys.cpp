@@ -1,6 +1,5 @@
 #include "cli/model_keys.h"
 
-#include <cmath>
 #include <limits>
 #include <optional>
 
@@ -61,7 +60,7 @@ MetadataValue value_of(const std::string& type, const std::string& word, const s
     if (type == "str") return text(word);
     if (type != "bool") throw Error(what + " has a type that is none of int, float, bool and str");
     if (word != "true" && word != "false")
-        throw Error(what + " is true or false, not " + gguf::in_quotes(word));
+        throw Error(what + " takes true or false, not " + gguf::in_quotes(word));
     return truth(word == "true");
 }
 
@@ -114,8 +113,8 @@ class PositionKeys {
     std::optional<double> above_0(const std::string& option, double files) const {
         const double value = arguments_.real(option, files);
         if (value == files) return {};
-        if (!(value > 0) || !std::isnormal(float(value)) || !std::isnormal(float(1 / value)))
-            throw Error("option --" + option + " takes a number above 0, not " +
+        if (!(value >= 1e-30 && value <= 1e30))
+            throw Error("option --" + option + " takes a number from 1e-30 to 1e30, not " +
                         gguf::in_quotes(arguments_.text(option)));
         return value;
     }
@@ -128,15 +127,29 @@ class PositionKeys {
     std::vector<Change> changes_;
 };
 
-enum class Kind { Number, Truth, Text };
+enum class Kind { Whole, Real, Truth, Text };
 Kind kind_of(const MetadataValue& value) {
-    if (value.type == ValueType::Bool) return Kind::Truth;
-    return value.type == ValueType::String ? Kind::Text : Kind::Number;
+    switch (value.type) {
+        case ValueType::Bool:
+            return Kind::Truth;
+        case ValueType::String:
+            return Kind::Text;
+        case ValueType::F32:
+        case ValueType::F64:
+            return Kind::Real;
+        default:
+            return Kind::Whole;
+    }
 }
 
 void change(gguf::File& file, Change change) {
     const MetadataValue* before = file.metadata().find(change.key);
-    if (before && (before->array || kind_of(*before) != kind_of(change.value)))
+    const Kind kind = kind_of(change.value);
+    const auto fits = [&] {
+        const Kind files = kind_of(*before);
+        return !before->array && (kind == files || (kind == Kind::Whole && files == Kind::Real));
+    };
+    if (before && !fits())
         throw Error(change.option + ": the file has " + describe(*before, 3) + " as " + change.key);
     file.override_key(std::move(change.key), std::move(change.value));
 }

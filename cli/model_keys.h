@@ -2,10 +2,6 @@
 // positions scale by options of their own.
 #pragma once
 
-#include <span>
-#include <string>
-#include <vector>
-
 #include "cli/options.h"
 #include "gguf/file.h"
 

@@ -102,9 +102,9 @@ PromptCache::PromptCache(const Arguments& arguments, const gguf::File& model,
 
 void PromptCache::require_model() const {
     if (file_->head().model != model_)
-        throw Error(path_ + " was written with another model, " +
+        throw Error(path_ + " was written with another model, or with other keys of it: " +
                     gguf::in_quotes(file_->head().name) +
-                    ": name another file for this one (--prompt-cache)");
+                    "; name another file for this one (--prompt-cache)");
 }
 
 std::span<const int32_t> PromptCache::text() const {

@@ -97,7 +97,7 @@ TEST(ModelKeys, say_what_is_wrong) {
     EXPECT_EQ(error({"--override-kv", "a=u32:1"}),
               "error: --override-kv a=u32:1 has a type that is none of int, float, bool and str\n");
     EXPECT_EQ(error({"--override-kv", "a=bool:1"}),
-              "error: --override-kv a=bool:1 is true or false, not \"1\"\n");
+              "error: --override-kv a=bool:1 takes true or false, not \"1\"\n");
     EXPECT_EQ(error({"--override-kv", "llama.context_length=str:x"}),
               "error: --override-kv llama.context_length=str:x: the file has u32 64 as "
               "llama.context_length\n");
@@ -105,13 +105,16 @@ TEST(ModelKeys, say_what_is_wrong) {
         error({"--override-kv", "tokenizer.ggml.tokens=str:x"})
             .find("error: --override-kv tokenizer.ggml.tokens=str:x: the file has array of 286"),
         0u);
+    EXPECT_EQ(error({"--override-kv", "llama.block_count=float:2"}),
+              "error: --override-kv llama.block_count=float:2: the file has u32 2 as "
+              "llama.block_count\n");
     EXPECT_EQ(error({"--rope-scaling", "longrope"}),
               "error: option --rope-scaling takes none, linear or yarn, not \"longrope\"\n");
     EXPECT_EQ(error({"--rope-scale", "2", "--rope-freq-scale", "0.5"}),
               "error: two scales of positions given: choose one of --rope-scale and "
               "--rope-freq-scale\n");
     EXPECT_EQ(error({"--rope-scale", "-2"}),
-              "error: option --rope-scale takes a number above 0, not \"-2\"\n");
+              "error: option --rope-scale takes a number from 1e-30 to 1e30, not \"-2\"\n");
     EXPECT_EQ(error({"--yarn-ext-factor", "0.5"})
                   .find("error: option --yarn-ext-factor is not supported: "),
               0u);

@@ -172,13 +172,13 @@ TEST(prompt_cache, of_another_kind_is_refused) {
             .string();
     expect_error({"run", "-m", other, "-p", "abc", "--prompt-cache", cache},
                  cache +
-                     " was written with another model, \"tiny\": name another file for this "
-                     "one (--prompt-cache)");
+                     " was written with another model, or with other keys of it: \"tiny\"; name "
+                     "another file for this one (--prompt-cache)");
     const std::string scaled = changed_tiny_model("scaled.gguf", {.scale = 2}).string();
     expect_error({"run", "-m", scaled, "-p", "abc", "--prompt-cache", cache},
                  cache +
-                     " was written with another model, \"tiny\": name another file for this "
-                     "one (--prompt-cache)");
+                     " was written with another model, or with other keys of it: \"tiny\"; name "
+                     "another file for this one (--prompt-cache)");
     // Of titles no number depends.
     const std::string renamed =
         changed_tiny_model("renamed.gguf",
