@@ -35,8 +35,7 @@ namespace {
 constexpr Option output_list[] = {
     {"-n, --predict, --n-predict", "N",
      "tokens to generate at most; -1: until the model ends the text or the context is full; -2: "
-     "the "
-     "same, whatever --context-shift says (default: -1)"},
+     "likewise, whatever --context-shift says (default: -1)"},
     {"-r, --reverse-prompt", "TEXT",
      "end the text where what is generated has come to this one, which may be a control token; "
      "several by several -r, with the escapes of -p"},
