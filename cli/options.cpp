@@ -9,6 +9,7 @@
 
 #include "cli/nearest.h"
 #include "gguf/error.h"
+#include "gguf/fault.h"
 
 namespace tandem::cli {
 
@@ -210,8 +211,8 @@ Number to_number(std::string_view text, const std::string& what, Number least, N
     bool too_large = error == std::errc::result_out_of_range || (good && value > most);
     if (!good || !(value >= least && value <= most))
         throw Error(what + " takes a " + (whole ? "whole number" : "number") +
-                    limits(double(least), double(most), too_large) + ", not \"" +
-                    std::string(text) + "\"");
+                    limits(double(least), double(most), too_large) + ", not " +
+                    gguf::in_quotes(text));
     return value;
 }
 

@@ -20,6 +20,7 @@ constexpr std::string_view mirostat = "mirostat";
 constexpr Parameter parameters[] = {
     {"temp", "temperature"},
     {"dynatemp-range", "temperature"},
+    {"dynatemp-exp", "temperature", "dynatemp-range"},
     {"top-k", "top_k"},
     {"top-p", "top_p"},
     {"min-p", "min_p"},
@@ -47,8 +48,12 @@ std::string in_place_of_all(const Arguments& arguments) {
            " takes the place of all samplers but the temperature (--mirostat 0: without it)";
 }
 
+bool varies_temperature(const Parameter& parameter) {
+    return parameter.option.starts_with("dynatemp");
+}
+
 bool is_on(const Parameter& parameter, const model::SamplingOptions& options) {
-    if (parameter.option == "dynatemp-range") return options.temperature_range > 0;
+    if (varies_temperature(parameter)) return options.temperature_range > 0;
     if (parameter.sampler == mirostat) return options.mirostat != 0;
     return std::ranges::find(model::stages(), parameter.sampler, &model::Stage::name)
         ->active(options);
@@ -68,6 +73,7 @@ std::string why_idle(const Parameter& parameter, const Arguments& arguments,
         return named ? ""
                      : ": " + std::string(parameter.sampler) +
                            " is not among the samplers (--samplers)";
+    if (varies_temperature(parameter)) return ": mirostat keeps to one temperature";
     return parameter.option == "temp" ? "" : in_place_of_all(arguments);
 }
 
