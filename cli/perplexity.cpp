@@ -127,9 +127,12 @@ Plan read_plan(const Arguments& arguments, const gguf::File& file) {
     plan.lines = arguments.integer("ppl-output-type", 0, 0, 1) == 1;
     plan.engine = engine_options(arguments, file, plan.context, notes);
     print_notes(notes);
+    return plan;
+}
+
+void require_predictions(const Plan& plan) {
     if (plan.chunks == 0 || plan.context < 3)
         throw Error("there is nothing to predict: -c takes 3 or more, --chunks 1 or more");
-    return plan;
 }
 
 void require_windows(const Plan& plan, int64_t tokens) {
@@ -222,6 +225,7 @@ void Run::evaluate(const char* what, std::span<const int32_t> tokens, const Wind
 
 // Perplexity alone, and perhaps a file of all predictions.
 void Run::measure() {
+    require_predictions(plan);
     const std::vector<int32_t> tokens = read_tokens(arguments, tokenizer, interrupts);
     require_windows(plan, int64_t(tokens.size()));
     fit(plan, int64_t(tokens.size()));
@@ -233,10 +237,11 @@ void Run::measure() {
             throw Error("--kl-divergence-base would be written over the text in " + path);
         kept.emplace(path, &interrupts);
     }
-    const auto used = std::span(tokens).first(size_t(plan.chunks * plan.context));
     bool begun = false;
     const auto keep = [&](std::span<const float> logits, int32_t target) {
-        if (!begun) kept->begin(plan.context, int64_t(logits.size()), used);
+        const size_t used = size_t(plan.chunks * plan.context);  // windows lie side by side
+        if (!begun)
+            kept->begin(plan.context, int64_t(logits.size()), std::span(tokens).first(used));
         begun = true;
         kept->add(logits);
         return negative_log_likelihood(logits, target);
@@ -252,6 +257,7 @@ void Run::measure() {
 
 // The predictions of this model beside those of a file.
 void Run::compare() {
+    require_predictions(plan);
     if (!arguments.has("kl-divergence-base"))
         throw Error(
             "nothing to compare with: --kl-divergence-base names the file that a run with it, and "

@@ -34,8 +34,10 @@ std::vector<Question> to_questions(const std::string& path, const TaskSet& set,
         } catch (const Error& error) {
             throw Error(place(task.number) + error.what());
         }
-        if (questions.back().context() <= longest) continue;
-        longest = questions.back().context();
+        const int64_t needed = questions.back().context();
+        if (needed > context) questions.back().candidates.clear();  // the longest one is named
+        if (needed <= longest) continue;
+        longest = needed;
         number = task.number;
     }
     if (longest > context)
@@ -95,7 +97,7 @@ const Benchmark* chosen_benchmark(const Arguments& arguments, std::vector<std::s
         for (const char* option : {"chunks", "ppl-output-type"})
             if (arguments.has(option))
                 notes.push_back("--" + std::string(option) +
-                                " has no effect: a text has windows, " + "and --" +
+                                " has no effect: a text has windows, and --" +
                                 std::string(chosen->name) + " tasks");
     return chosen;
 }

@@ -64,6 +64,8 @@ class Reader {
         return task;
     }
 
+    size_t left() const { return bytes_.size(); }
+
     std::string_view take(size_t count) {
         if (count > bytes_.size()) throw Error("goes beyond the end of the file");
         const std::string_view taken = bytes_.substr(0, count);
@@ -100,9 +102,13 @@ TaskSet read(const std::string& path, std::string_view bytes, size_t count) {
         if (count == 0 || count >= places.size()) {
             for (size_t i = 0; i < places.size(); ++i) take(reader, i);
         } else {
+            size_t taken = 0;
             for (size_t i : draw_filling_gaps(places.size(), count)) {
                 Reader own(bytes, places[i]);
+                const size_t before = own.left();
                 take(own, i);
+                taken += before - own.left();
+                if (taken > bytes.size()) throw Error("lies where another one does");
             }
         }
         return set;
