@@ -15,6 +15,8 @@ namespace tandem::cli {
 
 namespace {
 
+using namespace std::string_view_literals;
+
 constexpr std::string_view no_raw_dialogue =
     "-cnv writes what stands around messages as the model's template has it";
 
@@ -106,6 +108,8 @@ bool tells_thoughts(const Arguments& arguments) {
     return format != "none";
 }
 
+int64_t budget(const Arguments& arguments) { return arguments.integer("reasoning-budget", -1, -1); }
+
 std::string budget_message(const Arguments& arguments) {
     const std::string text = arguments.text("reasoning-budget-message");
     return arguments.on("escape", true) ? unescape(text) : text;
@@ -130,7 +134,7 @@ std::unique_ptr<Conversation> Conversation::begin(const Arguments& arguments,
              {"chat-template", "chat-template-file", "system-prompt", "system-prompt-file",
               "chat-template-kwargs", "reasoning", "reasoning-format", "reasoning-budget",
               "reasoning-budget-message"})
-            if (arguments.has(name) && arguments.text(name) != "-1")
+            if (arguments.has(name) && !(name == "reasoning-budget"sv && budget(arguments) < 0))
                 throw Error("option --" + std::string(name) +
                             " is about a conversation (-cnv), and this run is about a text");
         return {};
@@ -161,7 +165,7 @@ Conversation::Conversation(const Arguments& arguments, const model::Tokenizer& t
       template_marks_(model::marks_of(template_.source())),
       special_(arguments.on("special")),
       escapes_(arguments.on("escape", true)),
-      budget_(arguments.integer("reasoning-budget", -1, -1)),
+      budget_(budget(arguments)),
       budget_message_(budget_message(arguments)) {
     if (tells_thoughts(arguments)) marks_ = template_marks_;
     goes_on_ = !arguments.on("single-turn") &&
